@@ -24,7 +24,7 @@ use crate::rollout::{
 pub const WITHDRAWN: &str = "the plan was withdrawn: its folder is no longer on the branch";
 
 /// How long an action rests that panicked, of the cloud's clock.
-const AFTER_PANIC: SignedDuration = SignedDuration::from_secs(30);
+pub(super) const AFTER_PANIC: SignedDuration = SignedDuration::from_secs(30);
 
 /// A plan that is being carried out.
 pub struct Carrying {
@@ -89,9 +89,9 @@ impl Carrying {
             }
             let (actor, ended) = (Arc::clone(&self.actor), Arc::clone(&self.ended));
             self.running.spawn(async move {
-                let attempted = attempted(&actor, action).await;
+                let performed = caught(actor.perform(&action)).await;
                 ended.notify_one();
-                attempted
+                Attempted { action, performed }
             });
         }
         next
@@ -241,22 +241,21 @@ impl Carrying {
 }
 
 /// An action that was tried.
-struct Attempted {
-    action: Action,
+pub(super) struct Attempted {
+    pub(super) action: Action,
     /// What became of it, or with what words it panicked.
-    performed: Result<Performed, String>,
+    pub(super) performed: Result<Performed, String>,
 }
 
-/// Performs an action. A panic ends neither the plan nor the process: it is a bug of nodeform, is said, and the action is
-/// tried again like any other that failed.
-async fn attempted(actor: &Actor, action: Action) -> Attempted {
-    let performed = AssertUnwindSafe(actor.perform(&action)).catch_unwind().await;
-    let performed = performed.map_err(|panic| {
+/// Has something performed. A panic ends neither the plan nor the process: it is a bug of nodeform, is said, and the action
+/// is tried again like any other that failed.
+pub(super) async fn caught(performing: impl Future<Output = Performed>) -> Result<Performed, String> {
+    let performed = AssertUnwindSafe(performing).catch_unwind().await;
+    performed.map_err(|panic| {
         let words = panic.downcast_ref::<&str>().map(|words| (*words).to_owned());
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
         format!("nodeform has a bug: {}", words.as_deref().unwrap_or("a panic without words"))
-    });
-    Attempted { action, performed }
+    })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]

@@ -6,20 +6,25 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
+use tokio::time::Instant;
 
 use super::actor::Actor;
 use super::book::Book;
 use super::carrying::Carrying;
 use super::reader::Reader;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Ended, Event, Next, Seen};
+use crate::rollout::{self, Ended, Event, Next, Seen, Standing, WaitsOn};
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The least time between two looks, so that ends that come close together are seen together.
 const LOOK_GAP: Duration = Duration::from_millis(1000);
+
+/// How long nothing need go on before a rollout ends, unless somebody says otherwise: Karpenter's time for a node to join, and
+/// longer than any pod's usual grace.
+pub const PATIENCE: Duration = Duration::from_secs(900);
 
 /// How far a rollout is to be stopped; shared with whoever hears Ctrl-C, and who looks at the branch of a merged plan.
 #[derive(Clone, Debug, Default)]
@@ -83,6 +88,8 @@ pub struct Driver {
     pub stop: Stop,
     /// Whether it ends when all that is left waits for a freeze or a budget.
     pub ends_waiting: bool,
+    /// After how long without anything going on it ends, of the cloud's clock.
+    pub patience: Duration,
 }
 
 impl Driver {
@@ -94,12 +101,20 @@ impl Driver {
         clock_speed: u32,
     ) -> Self {
         let carrying = Carrying::new(plan, (actor, book), clock_speed);
-        Self { carrying, reader, stop: Stop::default(), ends_waiting: false }
+        Self { carrying, reader, stop: Stop::default(), ends_waiting: false, patience: PATIENCE }
     }
 
     /// Carries the plan out to its end, and says what happens.
     pub async fn run(mut self, mut tell: impl FnMut(Event)) -> Ended {
+        let mut went_on = Instant::now();
+        let mut stalled = None;
         let (next, seen) = loop {
+            let mut tell = |event: Event| {
+                if goes_on(&event) {
+                    went_on = Instant::now();
+                }
+                tell(event);
+            };
             self.carrying.take_in_ended(&mut tell);
             self.carrying.stop(self.stop.is_held());
             let (seen, failures) = self.reader.read(now()).await;
@@ -108,12 +123,20 @@ impl Driver {
             if self.has_ended(&next, &seen) && self.carrying.is_idle() || self.stop.is_at_once() {
                 break (next, seen);
             }
+            if self.carrying.is_idle()
+                && went_on.elapsed() >= self.patience / self.speed()
+                && waits_on_world(&next)
+            {
+                stalled = SignedDuration::try_from(self.patience).ok();
+                break (next, seen);
+            }
             self.wait().await;
         };
         if let Err(because) = self.carrying.actor.clean().await {
             tell(Event::Blind { because });
         }
-        let mut ended = Ended::of(&next, self.stop.is_asked() && !next.is_finished());
+        let is_stopped = self.stop.is_asked() && !next.is_finished();
+        let mut ended = Ended { stalled_for: stalled, ..Ended::of(&next, &self.carrying.memory, is_stopped) };
         let begun = rollout::begun(self.carrying.plan.id(), &seen);
         let is_over = !next.blind && !ended.open.keys().any(|change| begun.contains(change));
         if self.stop.is_withdrawn() && is_over && !ended.is_so() {
@@ -131,15 +154,42 @@ impl Driver {
         self.stop.is_asked() && !next.blind && !self.carrying.has_begun(next, seen)
     }
 
+    fn speed(&self) -> u32 {
+        self.carrying.memory.clock_speed.max(1)
+    }
+
     /// Waits until something has ended or it is time to look again.
     async fn wait(&self) {
-        let speed = self.carrying.memory.clock_speed.max(1);
+        let speed = self.speed();
         let (again, gap) = (LOOK_AGAIN / speed, (LOOK_GAP / speed).max(Duration::from_millis(20)));
         tokio::select! {
             () = tokio::time::sleep(again) => {}
             () = self.carrying.ended.notified() => tokio::time::sleep(gap).await,
         }
     }
+}
+
+/// Whether something was had, or has ended.
+const fn goes_on(event: &Event) -> bool {
+    match event {
+        Event::Did(_) | Event::Settled { .. } => true,
+        Event::Began(_)
+        | Event::TriesAgain { .. }
+        | Event::Failed { .. }
+        | Event::Panicked { .. }
+        | Event::Waits { .. }
+        | Event::Blind { .. } => false,
+    }
+}
+
+/// Whether anything is left that no freeze and no budget keeps: these have their own time.
+fn waits_on_world(next: &Next) -> bool {
+    next.blind
+        || next.standings.values().any(|standing| match standing {
+            Standing::Acts(_) => true,
+            Standing::Waits(wait) => wait.on == WaitsOn::World,
+            Standing::Settled(_) => false,
+        })
 }
 
 #[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]

@@ -7,25 +7,26 @@ use crate::cluster::{ClusterFailure, ClusterFailureKind};
 use crate::plan::Choice;
 use crate::rollout::{Performed, consequence};
 
-/// How long is waited where nobody answered, of the cloud's clock.
-const NO_ANSWER_WAIT: SignedDuration = SignedDuration::from_secs(5);
+/// How long a closed gate is waited for.
+pub(super) const GATE_WAIT: SignedDuration = SignedDuration::from_secs(2);
 
 /// Says what follows from a failure of the API server.
 pub(super) fn of_cluster(failure: &ClusterFailure) -> Performed {
     use ClusterFailureKind as Kind;
     let because = failure.what.clone();
     match failure.kind {
-        Kind::Conflict => Performed::again(because),
-        Kind::Forbidden | Kind::Unauthenticated | Kind::Invalid | Kind::Settings => {
-            Performed::given_up(code_of(failure.kind), because)
-        }
-        Kind::NotFound => Performed::again(because),
-        Kind::Unreachable
+        // Somebody wrote or deleted it meanwhile: the next look shows what there is now.
+        Kind::Conflict | Kind::NotFound => Performed::again(because),
+        Kind::GateClosed | Kind::LeaseHeld => Performed::later(GATE_WAIT, because),
+        // A role, a webhook or a definition may be mended at any time.
+        Kind::Forbidden
+        | Kind::Unauthenticated
+        | Kind::Invalid
+        | Kind::Settings
+        | Kind::Unreachable
         | Kind::Expired
         | Kind::TooMany
-        | Kind::GateClosed
-        | Kind::LeaseHeld
-        | Kind::Other => Performed::later(NO_ANSWER_WAIT, because),
+        | Kind::Other => Performed::refused(code_of(failure.kind), because),
     }
 }
 
@@ -34,7 +35,10 @@ pub(super) fn of_azure(failure: &Failure, choice: Option<&Choice>, now: Timestam
     let because = failure.to_string();
     let Some(fault) = failure.fault() else {
         // Nobody answered, or no Azure: what was done shows in the next list.
-        return Performed::later(NO_ANSWER_WAIT, because);
+        return match failure {
+            Failure::NotPermitted { .. } => Performed::later(GATE_WAIT, because),
+            _ => Performed::backs_off(because),
+        };
     };
     consequence(fault, &because, choice, now)
 }

@@ -3,6 +3,7 @@
 //! A body to send, made of values. A status that says what it said before is not written again.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -41,6 +42,8 @@ pub struct News {
     pub silent: Vec<FleetHold>,
     /// What could not be done a short while ago.
     pub failed: Vec<FleetHold>,
+    /// What is waited for that no plan carries.
+    pub kept: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
     /// Why nothing new begins.
@@ -118,6 +121,17 @@ impl News {
         self.failed = failed.map(hold).collect();
     }
 
+    /// Takes what is waited for that no plan carries: the object, and for what.
+    pub fn take_kept(&mut self, kept: Vec<(Arc<str>, String)>) {
+        let hold = |(object, what): (Arc<str>, String)| FleetHold {
+            node: object.to_string(),
+            class: ChangeClass::Create.to_string(),
+            because: short(&format!("waits for {what}")),
+            until: None,
+        };
+        self.kept = kept.into_iter().map(hold).collect();
+    }
+
     /// Takes the nodes that somebody deletes and that wait; returns those of which that is new.
     pub fn take_deletions(&mut self, waits: &[Waits]) -> Vec<FleetHold> {
         let hold = |waits: &Waits| FleetHold {
@@ -147,8 +161,16 @@ impl News {
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
-        let Self { mode, plan, in_flight, holds, deletions, silent, failed, waiting, stops } = self.clone();
-        let holds = deletions.into_iter().chain(failed).chain(silent).chain(holds).take(HOLDS_MAX).collect();
+        let Self { mode, plan, in_flight, holds, deletions, silent, failed, kept, waiting, stops } =
+            self.clone();
+        let holds = deletions
+            .into_iter()
+            .chain(failed)
+            .chain(kept)
+            .chain(silent)
+            .chain(holds)
+            .take(HOLDS_MAX)
+            .collect();
         let status = NodeFleetStatus {
             observed_generation: Some(fleet.generation),
             conditions: Some(self.conditions(&known, fleet, at)),

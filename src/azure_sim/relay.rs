@@ -246,7 +246,7 @@ impl Relay {
         }
         match self.host.request(&request) {
             Response::Answer(answer) => Ok(answer.value()),
-            Response::Lost | Response::Watch(_) => {
+            Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_) => {
                 anyhow::bail!("the simulated cluster does not answer {path}")
             }
         }

@@ -99,6 +99,11 @@ async fn answer(host: Arc<Host>, request: hyper::Request<Incoming>) -> Result<hy
     match host.request(&request) {
         Response::Answer(answer) => Ok(whole(answer)),
         Response::Lost => Err(Lost),
+        Response::Silent => std::future::pending().await,
+        Response::Late(answer, by) => {
+            tokio::time::sleep(by.unsigned_abs()).await;
+            Ok(whole(answer))
+        }
         Response::Watch(watch) => Ok(stream(host, watch)),
     }
 }

@@ -38,11 +38,17 @@ fn line(spec: &PlanSpec, event: &Event) -> Option<Line> {
             false => None,
         },
         Event::Did(_) => None,
-        Event::TriesAgain { action, because } => {
-            let Effect::Evict(pod) = &action.effect else { return None };
-            let text = format!("`{}` not evicted yet: {}", pod.key, first_sentence(because));
-            of(&action.change, Style::Dim, text)
-        }
+        Event::TriesAgain { action, because, is_new } => match &action.effect {
+            Effect::Evict(pod) => {
+                let text = format!("`{}` not evicted yet: {}", pod.key, first_sentence(because));
+                of(&action.change, Style::Dim, text)
+            }
+            effect if *is_new => {
+                let text = format!("{} failed, trying again: {}", doing(effect), first_sentence(because));
+                of(&action.change, Style::Warning, text)
+            }
+            _ => None,
+        },
         Event::Failed { action, because } => {
             let text = format!("{} failed: {}", doing(&action.effect), first_sentence(because));
             of(&action.change, Style::Warning, text)
@@ -128,6 +134,7 @@ fn doing(effect: &Effect) -> String {
         Effect::PutInterface(_) => "creating NIC",
         Effect::PutExtension(_) => "adding billing extension",
         Effect::DeleteInterface(_) => "deleting NIC",
+        Effect::Confirm(_) => "asking Azure",
         Effect::Tag(_) => "setting tags",
         Effect::Patch(patch) => match patch.object {
             Object::Claim(_) => "updating NodeClaim",
@@ -164,6 +171,7 @@ fn is_worth_a_line(effect: &Effect) -> bool {
         | Effect::PutInterface(_)
         | Effect::PutExtension(_)
         | Effect::DeleteInterface(_)
+        | Effect::Confirm(_)
         | Effect::Tag(_)
         | Effect::Patch(_)
         | Effect::Nominate(_)

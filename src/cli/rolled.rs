@@ -118,7 +118,7 @@ impl Shown {
         match event {
             Event::Began(action) => of_action("began", action, None),
             Event::Did(action) => of_action("done", action, None),
-            Event::TriesAgain { action, because } => of_action("retry", action, Some(because)),
+            Event::TriesAgain { action, because, .. } => of_action("retry", action, Some(because)),
             Event::Failed { action, because } => of_action("failed", action, Some(because)),
             Event::Panicked { action, because } => of_action("panicked", action, Some(because)),
             Event::Waits { change, wait } => json!({
@@ -145,7 +145,10 @@ impl Shown {
         text.push_str(&format!(
             "\n{head} Nodes: {added} added, {changed} changed, {destroyed} destroyed, {not_done} not done.\n"
         ));
-        if ended.is_stopped {
+        if let Some(time) = ended.stalled_for {
+            text.push_str(&format!("Nothing has gone on for {time:#}. "));
+        }
+        if ended.is_stopped || ended.stalled_for.is_some() {
             text.push_str("Go on with the same plan: `nodeform apply PLAN`.\n");
         }
         text

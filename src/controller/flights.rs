@@ -4,13 +4,15 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::Notify;
 
 use super::now;
 use super::serve::Health;
-use super::tell::{Ended, Teller};
+use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
-use crate::apply::{Carrying, Reader};
+use crate::apply::{Carrying, Keeper, Kept, Reader};
+use crate::automatic::NotDone;
 use crate::model::ClaimName;
 use crate::plan::ChangeId;
 use crate::rollout::{self, Seen, Silent};
@@ -45,11 +47,23 @@ pub(super) struct Flights {
     pub(super) ended: Arc<Notify>,
     /// Told of progress.
     health: Arc<Health>,
+    /// Looks after what no plan carries; none before it is known which cluster this is.
+    pub(super) keeper: Option<Keeper>,
+    /// What it waits for.
+    kept: Vec<(Arc<str>, String)>,
 }
 
 impl Flights {
     pub(super) fn new(ended: Arc<Notify>, health: Arc<Health>) -> Self {
-        Self { flights: Vec::new(), seen: None, unread: Vec::new(), ended, health }
+        Self {
+            flights: Vec::new(),
+            seen: None,
+            unread: Vec::new(),
+            ended,
+            health,
+            keeper: None,
+            kept: Vec::new(),
+        }
     }
 
     /// Adds a plan.
@@ -107,6 +121,20 @@ impl Flights {
         self.flights.iter().flat_map(|flight| rollout::silent(&flight.carrying.plan, seen)).collect()
     }
 
+    /// Returns what fails of changes that have begun, and is tried again.
+    pub(super) fn troubles(&self, now: Timestamp) -> Vec<NotDone> {
+        self.flights
+            .iter()
+            .flat_map(|Flight { carrying, teller, .. }| {
+                carrying.unsettled().filter_map(move |change| {
+                    let (tries, again) = carrying.memory.trouble(change)?;
+                    let (tried, node) = teller.tried(change)?;
+                    Some(NotDone { tried, node, what: tries.because.clone(), until: again.unwrap_or(now) })
+                })
+            })
+            .collect()
+    }
+
     /// Drops what has not begun of plans that hold anything but what is wanted.
     pub(super) fn keep_only(&mut self, wanted: &BTreeSet<ChangeId>) {
         let Some(seen) = &self.seen else { return };
@@ -138,6 +166,9 @@ impl Flights {
         for Flight { carrying, teller, .. } in &mut self.flights {
             carrying.take_in_ended(&mut |event| ended.extend(teller.tell(&event)));
         }
+        if let Some(keeper) = &mut self.keeper {
+            keeper.take_in_ended(&mut |event| kept(&event));
+        }
         let (seen, failures) = match tokio::time::timeout(READ_MAX, reader.read(now())).await {
             Ok((seen, failures)) => (Some(seen), failures),
             Err(_) => (None, vec![unanswered()]),
@@ -168,7 +199,29 @@ impl Flights {
             }
         }
         self.flights = flying;
+        let carried = self.carried();
+        if let Some(keeper) = &mut self.keeper {
+            self.kept = keeper.step(&seen, &carried, is_held, &mut |event| kept(&event)).waits;
+        }
         self.seen = Some(seen);
         ended
+    }
+
+    /// What the plans carry, so that nobody else looks after it.
+    fn carried(&self) -> Kept {
+        let mut claims = self.making();
+        let changes = self.unsettled();
+        for Flight { carrying, .. } in &self.flights {
+            let deletes = carrying.plan.spec().deletes().filter(|(id, _)| changes.contains(*id));
+            claims.extend(deletes.filter_map(|(_, delete)| delete.target.claim.clone()));
+        }
+        Kept { claims, changes }
+    }
+
+    /// Returns what is waited for that no plan carries: the object, and for what.
+    pub(super) fn kept(&self) -> Vec<(Arc<str>, String)> {
+        let failing = self.keeper.iter().flat_map(|keeper| keeper.memory().tries.iter());
+        let failing = failing.map(|(key, tries)| (key.0.clone(), tries.because.to_string()));
+        self.kept.iter().cloned().chain(failing).collect()
     }
 }

@@ -41,11 +41,7 @@ pub struct Health {
 
 impl Default for Health {
     fn default() -> Self {
-        Self {
-            start: Instant::now(),
-            progressed: AtomicU64::new(0),
-            is_served: AtomicBool::new(false),
-        }
+        Self { start: Instant::now(), progressed: AtomicU64::new(0), is_served: AtomicBool::new(false) }
     }
 }
 

@@ -16,7 +16,7 @@ use super::round::{Asked, Creates, Round, round};
 use super::run::{Beside, Controller, said, stopped};
 use super::tell::{Ended, Teller};
 use crate::api::node_fleet::FleetWaiting;
-use crate::apply::{Actor, Book, Carrying, Means, Reader};
+use crate::apply::{Actor, Book, Carrying, Hand, Keeper, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Startups, Tried, Wants};
@@ -27,7 +27,7 @@ use crate::manifests::Remark;
 use crate::model::Mode;
 use crate::observe::Remembered;
 use crate::offline::{Planner, World};
-use crate::plan::{Change, ChangeId, PlanSpec};
+use crate::plan::{Change, ChangeId, Plan, PlanSpec};
 use crate::policy::Policy;
 use crate::review::{self, ApprovedPlan, CheckedPlan, NotApproved, Terms};
 use crate::rollout::{self, Silent};
@@ -40,6 +40,9 @@ const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
 /// The least time between two such looks, of the cloud's clock.
 const LOOK_GAP: Duration = Duration::from_secs(1);
+
+/// How often the world is looked at for what no plan carries, of the cloud's clock.
+const LOOK_AFTER: Duration = Duration::from_secs(30);
 
 /// How often the NodeFleet and the pods that wait are looked at.
 const LOOK: Duration = Duration::from_secs(1);
@@ -208,7 +211,9 @@ impl<'a> Session<'a> {
     fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
         self.news.take_silent(self.back_off.silent(now()));
-        self.news.take_failed(self.back_off.not_done(now()));
+        let troubles = self.flights.troubles(now());
+        self.news.take_failed(self.back_off.not_done(now()).chain(troubles));
+        self.news.take_kept(self.flights.kept());
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
         let beside = self.beside.as_ref().map(|Beside { namespace, holder }| {
@@ -276,7 +281,10 @@ impl<'a> Session<'a> {
             Err(error) => {
                 let because = format!("the round ended with a bug of nodeform: {error}");
                 self.controller.metrics.panicked();
-                tracing::error!(hint = "report it with the lines before; the next round plans again", "{because}");
+                tracing::error!(
+                    hint = "report it with the lines before; the next round plans again",
+                    "{because}"
+                );
                 self.news.stops = vec![because];
             }
         }
@@ -306,6 +314,7 @@ impl<'a> Session<'a> {
             if !self.is_resumed {
                 return;
             }
+            self.look_after(rest.plan());
         }
         resume::lift(&self.writer, &world.abandoned).await;
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
@@ -464,10 +473,22 @@ impl<'a> Session<'a> {
         self.is_resumed = true;
     }
 
+    /// From now on what no plan carries is looked after.
+    fn look_after(&mut self, plan: &Plan) {
+        let Some(execution) = &plan.spec.execution else { return };
+        let cluster = Arc::new(execution.cluster.clone());
+        let through = (self.writer.clone(), self.gate.clone());
+        let hand = Hand::new(through, &self.controller.azure, Arc::clone(&cluster));
+        self.flights.keeper = Some(Keeper::new(hand, cluster, self.clock_speed, Arc::clone(&self.woken)));
+    }
+
     /// Steps what is in flight, where something has ended or it is time.
     async fn step(&mut self, is_woken: bool) {
-        let Some(reader) = self.reader.as_ref().filter(|_| self.flights.len() > 0) else { return };
-        let again = LOOK_AGAIN / self.clock_speed;
+        let looks_after = self.is_resumed && self.mode == Mode::Auto;
+        let Some(reader) = self.reader.as_ref().filter(|_| self.flights.len() > 0 || looks_after) else {
+            return;
+        };
+        let again = if self.flights.len() > 0 { LOOK_AGAIN } else { LOOK_AFTER } / self.clock_speed;
         let is_due = self.stepped.is_none_or(|stepped| stepped.elapsed() >= again);
         // Who could not read is in no hurry to fail again.
         let hurries = (is_woken || self.flights.is_writing()) && self.flights.unread.is_empty();

@@ -37,8 +37,17 @@ impl Teller {
                     self.metrics.claim_created();
                 }
             }
-            Event::TriesAgain { action, because } => {
+            Event::TriesAgain { action, because, is_new: false } => {
                 tracing::debug!(plan, change = %action.change, "{}: {because}", action.effect);
+            }
+            Event::TriesAgain { action, because, is_new: true } => {
+                tracing::warn!(
+                    plan,
+                    change = %action.change,
+                    "{}, {}: {because}; it is tried again",
+                    self.object(&action.change),
+                    action.effect
+                );
             }
             Event::Failed { action, because } => {
                 tracing::warn!(plan, change = %action.change, "{} failed: {because}", action.effect);
@@ -73,25 +82,10 @@ impl Teller {
             tracing::info!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
         }
         self.metrics.change(class(planned).as_str(), outcome.word());
-        let (tried, node) = match planned {
-            Change::Create(create) => {
-                let pool = self.plan.spec().claims.get(&create.spec)?.pool.clone();
-                (Tried::ToMake(pool), create.vm.to_string())
-            }
-            Change::Update(update) => {
-                let node = &update.target.node;
-                (Tried::ToUpdate(node.clone()), node.to_string())
-            }
-            Change::Delete(delete) => {
-                if *outcome == Outcome::Done {
-                    self.metrics.claim_terminated();
-                }
-                let (node, class) = (delete.target.node.clone(), ChangeClass::of(delete.reason));
-                let name = node.to_string();
-                (Tried::ToRemove { node, class }, name)
-            }
-            Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
-        };
+        if matches!(planned, Change::Delete(_)) && *outcome == Outcome::Done {
+            self.metrics.claim_terminated();
+        }
+        let (tried, node) = self.tried(change)?;
         let failed = match outcome {
             Outcome::Done | Outcome::AlreadySo => None,
             // That is heeded by size and image.
@@ -103,7 +97,27 @@ impl Teller {
             | Outcome::NoLongerHolds { .. }
             | Outcome::Withheld { .. } => return None,
         };
-        Some(Ended { tried, node: node.into(), failed })
+        Some(Ended { tried, node, failed })
+    }
+
+    /// What a change tries, and the name of its node.
+    pub(super) fn tried(&self, change: &ChangeId) -> Option<(Tried, Arc<str>)> {
+        Some(match &self.plan.spec().changes.get(change)?.change {
+            Change::Create(create) => {
+                let pool = self.plan.spec().claims.get(&create.spec)?.pool.clone();
+                (Tried::ToMake(pool), create.vm.clone())
+            }
+            Change::Update(update) => {
+                let node = &update.target.node;
+                (Tried::ToUpdate(node.clone()), node.as_str().into())
+            }
+            Change::Delete(delete) => {
+                let (node, class) = (delete.target.node.clone(), ChangeClass::of(delete.reason));
+                let name = node.as_str().into();
+                (Tried::ToRemove { node, class }, name)
+            }
+            Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+        })
     }
 
     fn object(&self, change: &ChangeId) -> String {
@@ -113,6 +127,27 @@ impl Teller {
             Some(Change::Update(update)) => format!("~ node `{}`", update.target.node),
             Some(_) | None => format!("~ change `{change}`"),
         }
+    }
+}
+
+/// Tells what happens to what no plan carries.
+pub(super) fn kept(event: &Event) {
+    match event {
+        Event::Did(action) => tracing::info!(of = %action.change, "{}", action.effect),
+        Event::TriesAgain { action, because, is_new: true } => {
+            tracing::warn!(of = %action.change, "{}: {because}; it is tried again", action.effect);
+        }
+        Event::Failed { action, because } => {
+            tracing::warn!(of = %action.change, "{} failed: {because}", action.effect);
+        }
+        Event::Panicked { action, because } => {
+            tracing::error!(of = %action.change, hint = "report it with this line", "{}: {because}", action.effect);
+        }
+        Event::Began(_)
+        | Event::TriesAgain { .. }
+        | Event::Waits { .. }
+        | Event::Settled { .. }
+        | Event::Blind { .. } => {}
     }
 }
 

@@ -11,6 +11,11 @@ pub const ITEM: &str = "nodeform.dev/item";
 /// The plan of the change, by its id.
 pub const PLAN: &str = "nodeform.dev/plan";
 
+/// The tag in which Karpenter names the managed cluster of a VM.
+pub const KARPENTER_CLUSTER_TAG: &str = "karpenter.azure.com_cluster";
+/// The tag in which Karpenter names the NodePool of a VM.
+pub const KARPENTER_POOL_TAG: &str = "karpenter.sh_nodepool";
+
 /// Returns the marks of what a change of a plan makes, by their keys.
 #[must_use]
 pub fn marks(execution: &Execution, change: &ChangeId, plan_id: &str) -> [(&'static str, String); 3] {

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
+use super::absent::Absent;
 use super::outcome::Outcome;
 use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::ChangeId;
@@ -35,10 +36,12 @@ pub enum Effect {
     CreateVm(Attempt),
     /// Puts the extension for billing on the VM of an attempt.
     PutExtension(Attempt),
-    /// Deletes a VM, if it is still this one.
+    /// Deletes a VM, if it is still this one, and this cluster's.
     DeleteVm(VmRef),
-    /// Deletes a network interface.
-    DeleteInterface(Arc<str>),
+    /// Deletes a network interface, if it is this cluster's.
+    DeleteInterface(InterfaceRef),
+    /// Asks whether an object is gone that no list shows.
+    Confirm(Absent),
     /// Sets tags of a resource; others stay.
     Tag(TagRef),
     /// Changes fields of an object, if nobody else did since.
@@ -77,6 +80,19 @@ pub struct VmRef {
     pub id: Arc<str>,
     /// What no other VM ever has; `None` where Azure has not given it yet.
     pub vm_id: Option<Arc<str>>,
+    /// The change that it must have been made for, where it is one of a create.
+    pub made_for: Option<ChangeId>,
+    /// Its node, where that must have been drained: its pods are looked at once more.
+    pub drained: Option<NodeName>,
+}
+
+/// A network interface that is meant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct InterfaceRef {
+    /// Its id.
+    pub id: Arc<str>,
+    /// The change that it must have been made for, where it is one of a create.
+    pub made_for: Option<ChangeId>,
 }
 
 /// Tags that a resource of Azure gets.
@@ -160,6 +176,7 @@ impl Action {
             | Effect::PutExtension(_)
             | Effect::DeleteVm(_)
             | Effect::DeleteInterface(_)
+            | Effect::Confirm(_)
             | Effect::Tag(_)
             | Effect::Patch(_)
             | Effect::Nominate(_)
@@ -182,6 +199,7 @@ impl Action {
             | Effect::PutExtension(_)
             | Effect::DeleteVm(_)
             | Effect::DeleteInterface(_)
+            | Effect::Confirm(_)
             | Effect::Tag(_)
             | Effect::Nominate(_)
             | Effect::Evict(_)
@@ -201,6 +219,7 @@ impl Action {
                 | Effect::PutExtension(_)
                 | Effect::DeleteVm(_)
                 | Effect::DeleteInterface(_)
+                | Effect::Confirm(_)
                 | Effect::Tag(_)
         )
     }
@@ -231,7 +250,8 @@ impl fmt::Display for Effect {
                 write!(formatter, "add billing extension to VM `{}`", attempt.name)
             }
             Self::DeleteVm(vm) => write!(formatter, "delete VM `{}`", last(&vm.id)),
-            Self::DeleteInterface(id) => write!(formatter, "delete NIC `{}`", last(id)),
+            Self::DeleteInterface(nic) => write!(formatter, "delete NIC `{}`", last(&nic.id)),
+            Self::Confirm(absent) => write!(formatter, "ask whether {absent} is gone"),
             Self::Tag(tag) => {
                 let kind = tag.id.rsplit('/').nth(1).unwrap_or_default();
                 write!(formatter, "set tags of `{kind}/{}`", last(&tag.id))

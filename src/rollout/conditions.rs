@@ -12,7 +12,7 @@ pub(super) const REGISTERED: &str = "Registered";
 /// The Node takes pods.
 pub(super) const INITIALIZED: &str = "Initialized";
 /// All of these.
-const READY: &str = "Ready";
+pub(super) const READY: &str = "Ready";
 const ALL: [&str; 3] = [LAUNCHED, REGISTERED, INITIALIZED];
 
 /// Returns the conditions of a claim with one more of them true, and `Ready` once all are. Conditions of others stay.
@@ -29,6 +29,18 @@ pub(super) fn with(claim: &SeenClaim, kind: &str, now: Timestamp) -> Vec<Value> 
     let ready = if missing.is_empty() { ("Ready", "True") } else { ("UnhealthyDependents", "Unknown") };
     set(&mut conditions, (READY, ready.0, ready.1), now);
     conditions
+}
+
+/// Returns the conditions of a claim whose node has been initialized, with `Ready` as the Node says it; nothing where they
+/// say so already.
+pub(super) fn ready(claim: &SeenClaim, is_node_ready: bool, now: Timestamp) -> Option<Vec<Value>> {
+    if claim.is(READY) == is_node_ready {
+        return None;
+    }
+    let mut conditions = claim.conditions.clone();
+    let ready = if is_node_ready { ("Ready", "True") } else { ("NodeNotReady", "False") };
+    set(&mut conditions, (READY, ready.0, ready.1), now);
+    (conditions != claim.conditions).then_some(conditions)
 }
 
 fn set(conditions: &mut Vec<Value>, (kind, reason, status): (&str, &str, &str), now: Timestamp) {

@@ -20,14 +20,18 @@ const RESERVED: SignedDuration = SignedDuration::from_secs(180);
 pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Performed {
     let code: &str = if fault.code.is_empty() { NO_CODE } else { &fault.code };
     let what = (fault.kind != FaultKind::Other).then(|| fault.what());
-    let failed = |then| Failed { code: code.into(), because: because.into(), what, then };
     match fault.kind {
-        FaultKind::Throttled | FaultKind::Unavailable | FaultKind::Conflict => {
+        // Azure says when.
+        FaultKind::Throttled if fault.retry_after_seconds.is_some() => {
             Performed::later(fault.retry_after(), because)
         }
         FaultKind::NicReserved => Performed::later(RESERVED, because),
-        FaultKind::SubnetFull
-        | FaultKind::PolicyDenied
+        // Nobody here can bring about what they wait for, and it may come about at any time: a role, a lock that is taken off,
+        // addresses that become free.
+        FaultKind::Throttled
+        | FaultKind::Unavailable
+        | FaultKind::Conflict
+        | FaultKind::SubnetFull
         | FaultKind::Locked
         | FaultKind::ReferenceMissing
         | FaultKind::ImageGone
@@ -37,7 +41,7 @@ pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: T
         | FaultKind::SubscriptionNotFound
         | FaultKind::GroupNotFound
         | FaultKind::ApiVersionGone
-        | FaultKind::BadRequest => Performed::Failed { failed: failed(Then::GiveUp), refusal: None },
+        | FaultKind::BadRequest => Performed::refused(code, because),
         FaultKind::FamilyQuota { .. }
         | FaultKind::SpotQuota
         | FaultKind::RegionQuota
@@ -46,11 +50,16 @@ pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: T
         | FaultKind::NoCapacity
         | FaultKind::OverconstrainedInZone
         | FaultKind::Overconstrained
+        | FaultKind::PolicyDenied
         | FaultKind::AlreadyExists
         | FaultKind::NotFound
-        | FaultKind::Other => Performed::Failed {
-            failed: failed(if choice.is_some() { Then::NextChoice } else { Then::GiveUp }),
-            refusal: choice.and_then(|choice| refusal(fault, choice, now)),
+        | FaultKind::Other => match choice {
+            Some(choice) => {
+                let failed =
+                    Failed { code: code.into(), because: because.into(), what, then: Then::NextChoice };
+                Performed::Failed { failed, refusal: refusal(fault, choice, now) }
+            }
+            None => Performed::refused(code, because),
         },
     }
 }

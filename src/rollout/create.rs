@@ -3,17 +3,21 @@
 //! Each look at the world gives the next side effect. A VM that failed is gone before another is tried; one whose Node
 //! has registered is never deleted as failed.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 
-use super::action::{Action, Attempt, Effect, PodRef, VmRef};
+use super::absent::Absent;
+use super::action::{Action, Attempt, Effect, InterfaceRef, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
 use super::journal::{LAUNCH, Launching, NOT_JOINED, Removing};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
+use super::own::foreign;
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
 use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::execution::LaunchChoice;
@@ -34,6 +38,12 @@ const VM_FAILED: &str = "ProvisioningFailed";
 const REFUSED: &str = "RefusedBefore";
 /// Our code where a second plan does not list the choice any more.
 const NOT_LISTED: &str = "NoLongerChosen";
+/// Our code where no VM could be launched in time.
+const NOT_LAUNCHED: &str = "NotLaunched";
+/// Our code where something that is not ours has the name.
+const NAME_TAKEN: &str = "NameTaken";
+/// How many names are tried beside those that are taken.
+const NAMES_MAX: usize = 3;
 /// Our code where somebody deleted the claim meanwhile.
 const CLAIM_DELETED: &str = "NodeClaimDeleted";
 
@@ -123,16 +133,19 @@ impl Coming<'_> {
         let name = vm_name(create, journal.attempt);
         let (vm_id, nic_id) = (ground.vm_id(&name), ground.interface_id(&name));
         let tried = attempt(create, claim, journal.attempt, journal.choice);
-        if let Some(standing) = self.after_failure(claim, &journal, &name) {
+        if let Some(standing) =
+            self.after_failure(claim, &journal, &name).or_else(|| self.late(claim, &journal, &vm_id))
+        {
             return standing;
         }
         let Some(vm) = ground.world.vm(&vm_id) else {
             if claim.is(LAUNCHED) && names(claim, &vm_id) {
                 // Of a node that is Ready the list of VMs is the one to doubt.
-                return match ground.world.node_of(&vm_id).is_some_and(|(_, node)| node.is_ready) {
-                    true => Standing::waits(format!("Azure to list VM `{name}` again (its node is Ready)")),
-                    false => self.next_choice(claim, &journal, (VM_GONE, None)),
-                };
+                if ground.world.node_of(&vm_id).is_some_and(|(_, node)| node.is_ready) {
+                    return Standing::waits(format!("Azure to list VM `{name}` again (its node is Ready)"));
+                }
+                let asks = ground.confirm(id, Absent::vm(&vm_id));
+                return asks.unwrap_or_else(|| self.next_choice(claim, &journal, (VM_GONE, None)));
             }
             if !ground.plan.may_choose(id, journal.choice) {
                 return self.next_choice(claim, &journal, (NOT_LISTED, None));
@@ -144,16 +157,17 @@ impl Coming<'_> {
                 None => act(id, Effect::PutInterface(tried)),
                 Some(Provisioning::Succeeded) if ground.memory.has_token => act(id, Effect::CreateVm(tried)),
                 Some(Provisioning::Succeeded) => act(id, Effect::CreateToken),
-                Some(Provisioning::Failed) => act(id, Effect::DeleteInterface(nic_id.into())),
+                Some(Provisioning::Failed) => act(id, Effect::DeleteInterface(self.made(nic_id.into()))),
                 Some(Provisioning::Underway | Provisioning::Deleting) => {
                     Standing::waits(format!("NIC `{name}`"))
                 }
             };
         };
-        if vm.tags.get(&*mark::tag(mark::ITEM)).is_none_or(|item| **item != *id.0) {
-            return self.give_up(claim, "NameTaken");
-        }
         let registered = claim.is(REGISTERED);
+        // Whose tags somebody took off once its node was there is known by its id.
+        if !registered && self.is_foreign(&vm.tags) {
+            return self.other_name(claim, &journal);
+        }
         match vm.state {
             // The end of the operation says why, and what else is refused for it.
             Provisioning::Failed if !registered && self.is_being_made(&tried) => {
@@ -167,6 +181,24 @@ impl Coming<'_> {
             | Provisioning::Failed
             | Provisioning::Deleting => self.joins(claim, &journal, vm),
         }
+    }
+
+    /// Gives up where no VM is launched in the time for registration, whatever keeps it: who is refused tries again until
+    /// then. The time runs from the claim's creation, and anew from the end of a VM that came and did not join.
+    fn late(&self, claim: &SeenClaim, journal: &Launching, vm_id: &str) -> Option<Standing> {
+        let Self { ground, id, .. } = *self;
+        if claim.is(REGISTERED) || claim.is(LAUNCHED) && names(claim, vm_id) {
+            return None;
+        }
+        let wait = ground.memory.wait(JOIN_WAIT);
+        let silent = claim.since(LAUNCHED).filter(|_| claim.is(LAUNCHED));
+        let begins = silent.and_then(|since| since.checked_add(wait).ok()).or(claim.created)?;
+        if ground.world.at < begins.saturating_add(wait).unwrap_or(Timestamp::MAX) {
+            return None;
+        }
+        let trouble = ground.memory.trouble(id).map(|(tries, _)| tries);
+        let code = trouble.and_then(|tries| tries.code.as_deref()).unwrap_or(NOT_LAUNCHED);
+        Some(self.give_up_as(claim, journal, (code, trouble.map(|tries| &*tries.because))))
     }
 
     fn is_being_made(&self, tried: &Attempt) -> bool {
@@ -313,6 +345,29 @@ impl Coming<'_> {
         self.journal(claim, &Launching { choice: next, ..after }, "try another choice for")
     }
 
+    /// Tries the same choice under another name: what has this one is not ours, and stays.
+    fn other_name(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
+        let taken = journal.failed.iter().filter(|given_up| &*given_up.code == NAME_TAKEN).count();
+        match taken < NAMES_MAX {
+            true => self.journal(
+                claim,
+                &journal.after((NAME_TAKEN, None), journal.choice),
+                "try another name for",
+            ),
+            false => self.give_up_as(claim, journal, (NAME_TAKEN, None)),
+        }
+    }
+
+    /// Whether a resource was not made for this create.
+    fn is_foreign(&self, tags: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
+        foreign(tags, &self.ground.execution().cluster, Some(self.id)).is_some()
+    }
+
+    /// A network interface that was made for this create.
+    fn made(&self, id: Arc<str>) -> InterfaceRef {
+        InterfaceRef { id, made_for: Some(self.id.clone()) }
+    }
+
     fn give_up(&self, claim: &SeenClaim, code: &str) -> Standing {
         self.give_up_as(claim, &Launching::of(claim), (code, None))
     }
@@ -373,8 +428,13 @@ impl Coming<'_> {
             let name = vm_name(create, number);
             let vm_id = ground.vm_id(&name);
             let Some(vm) = ground.world.vm(&vm_id) else {
-                return ground.world.node_of(&vm_id).map(|(name, node)| let_node_go(id, name, node));
+                return ground.confirm(id, Absent::vm(&vm_id)).or_else(|| {
+                    ground.world.node_of(&vm_id).map(|(name, node)| let_node_go(id, name, node))
+                });
             };
+            if self.is_foreign(&vm.tags) {
+                return None;
+            }
             Some(match vm.state {
                 Provisioning::Deleting if !ground.memory.lingers(&vm.id, ground.world.at) => {
                     Standing::waits(format!("VM `{name}` to be gone"))
@@ -382,9 +442,15 @@ impl Coming<'_> {
                 Provisioning::Deleting
                 | Provisioning::Succeeded
                 | Provisioning::Failed
-                | Provisioning::Underway => {
-                    act(id, Effect::DeleteVm(VmRef { id: vm.id.clone(), vm_id: vm.vm_id.clone() }))
-                }
+                | Provisioning::Underway => act(
+                    id,
+                    Effect::DeleteVm(VmRef {
+                        id: vm.id.clone(),
+                        vm_id: vm.vm_id.clone(),
+                        made_for: Some(id.clone()),
+                        drained: None,
+                    }),
+                ),
             })
         })
     }
@@ -394,11 +460,17 @@ impl Coming<'_> {
         let Self { ground, id, create } = *self;
         attempts.into_iter().find_map(|number| {
             let name = vm_name(create, number);
-            let nic = ground.world.interface(&ground.interface_id(&name))?;
+            let nic_id = ground.interface_id(&name);
+            let Some(nic) = ground.world.interface(&nic_id) else {
+                return ground.confirm(id, Absent::interface(&nic_id));
+            };
+            if self.is_foreign(&nic.tags) {
+                return None;
+            }
             Some(match nic.state {
                 Provisioning::Deleting => Standing::waits(format!("NIC `{name}` to be gone")),
                 Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
-                    act(id, Effect::DeleteInterface(nic.id.clone()))
+                    act(id, Effect::DeleteInterface(self.made(nic.id.clone())))
                 }
             })
         })

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use jiff::SignedDuration;
+
 use super::Next;
+use super::memory::Memory;
 use super::outcome::{Outcome, Standing};
 use crate::plan::ChangeId;
 
@@ -15,12 +18,14 @@ pub struct Ended {
     pub open: BTreeMap<ChangeId, String>,
     /// Whether it was stopped.
     pub is_stopped: bool,
+    /// For how long nothing had gone on, where that ended it.
+    pub stalled_for: Option<SignedDuration>,
 }
 
 impl Ended {
-    /// Returns where everything stands at the end.
+    /// Returns where everything stands at the end; what failed and would have been tried again is said with its reason.
     #[must_use]
-    pub fn of(next: &Next, is_stopped: bool) -> Self {
+    pub fn of(next: &Next, memory: &Memory, is_stopped: bool) -> Self {
         let mut ended = Self { is_stopped, ..Self::default() };
         for (change, standing) in &next.standings {
             match standing {
@@ -31,8 +36,13 @@ impl Ended {
                     ended.open.insert(change.clone(), wait.what.clone());
                 }
                 Standing::Acts(actions) => {
-                    let what = actions.first().map(|action| action.effect.to_string());
-                    ended.open.insert(change.clone(), what.unwrap_or_default());
+                    let failed =
+                        actions.iter().find_map(|action| Some((action, memory.tries.get(&action.key())?)));
+                    let what = match failed {
+                        Some((action, tries)) => format!("{}: {}", action.effect, tries.because),
+                        None => actions.first().map(|action| action.effect.to_string()).unwrap_or_default(),
+                    };
+                    ended.open.insert(change.clone(), what);
                 }
             }
         }

@@ -20,6 +20,8 @@ pub enum Event {
         action: Action,
         /// Why.
         because: String,
+        /// Whether that has not been said of it before.
+        is_new: bool,
     },
     /// It was not, and is not tried again as it was.
     Failed {

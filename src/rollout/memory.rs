@@ -8,16 +8,20 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::absent::{Absent, HOLDS};
 use super::action::{Action, ActionKey, Effect};
 use super::event::Event;
 use super::outcome::Outcome;
-use super::performed::Performed;
+use super::performed::{After, Performed};
 use super::seen::{Provisioning, Seen};
-use crate::model::{CapacityType, Refusal, RefusedPlace};
+use crate::model::{CapacityType, ClaimName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Choice};
 
-/// How often an action is tried before it is given up; evictions, which PodDisruptionBudgets hold, are tried on.
-const TRIES_MAX: u32 = 8;
+/// The wait after the first failure, of the cloud's clock; doubled after each further one.
+const BACK_OFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
+
+/// The longest wait after a failure.
+const BACK_OFF_LONGEST: SignedDuration = SignedDuration::from_mins(5);
 
 /// How long a VM may be going before it is told to go once more: Azure now and then forgets an operation.
 const GOING: SignedDuration = SignedDuration::from_mins(15);
@@ -25,9 +29,6 @@ const GOING: SignedDuration = SignedDuration::from_mins(15);
 /// How often an eviction was refused, every five seconds, until a PodDisruptionBudget counts as one that lets nothing go:
 /// five minutes, in which an evicted pod is up again elsewhere.
 const REFUSED_LONG: u32 = 60;
-
-/// Our code where an action was tried so often.
-const GAVE_UP: &str = "GaveUp";
 
 /// What the process knows beside the world.
 #[derive(Clone, Debug, PartialEq)]
@@ -38,8 +39,8 @@ pub struct Memory {
     pub not_before: BTreeMap<ActionKey, Timestamp>,
     /// What this process has done that no list shows.
     pub done: BTreeSet<ActionKey>,
-    /// How often what is tried again has failed.
-    pub tries: BTreeMap<ActionKey, u32>,
+    /// What has failed and is tried again.
+    pub tries: BTreeMap<ActionKey, Tries>,
     /// What failed and is not tried again as it was.
     pub failed: BTreeMap<ActionKey, Failed>,
     /// What Azure refused to sell.
@@ -48,12 +49,31 @@ pub struct Memory {
     pub recorded: BTreeMap<ChangeId, Outcome>,
     /// Whether this process has made its bootstrap token.
     pub has_token: bool,
+    /// When it was confirmed that objects are gone that no list shows.
+    pub confirmed: BTreeMap<Absent, Timestamp>,
+    /// Since when claims whose Node had joined have none.
+    pub nodeless: BTreeMap<ClaimName, Timestamp>,
+    /// Since when VMs of ours have no NodeClaim, by id in lower case, in lists that were whole all the while.
+    pub orphans: BTreeMap<Arc<str>, Timestamp>,
     /// Since when VMs are seen as going, or were told to go, by id in lower case.
     pub going: BTreeMap<Arc<str>, Timestamp>,
     /// Whether nothing new is to begin.
     pub is_stopping: bool,
     /// By what every wait is divided, at least 1: that of a simulated cloud.
     pub clock_speed: u32,
+}
+
+/// An action that has failed and is tried again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tries {
+    /// How often.
+    pub times: u32,
+    /// What happened last, for people.
+    pub because: Arc<str>,
+    /// The code of who refused it last.
+    pub code: Option<Arc<str>>,
+    /// Since when that is what happens.
+    pub since: Timestamp,
 }
 
 /// Why an action is not tried again as it was.
@@ -89,6 +109,9 @@ impl Default for Memory {
             refusals: Vec::new(),
             recorded: BTreeMap::new(),
             has_token: false,
+            confirmed: BTreeMap::new(),
+            nodeless: BTreeMap::new(),
+            orphans: BTreeMap::new(),
             going: BTreeMap::new(),
             is_stopping: false,
             clock_speed: 1,
@@ -97,8 +120,10 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Notes which VMs go, before it is asked what is next.
+    /// Notes which VMs go, and what is there again, before it is asked what is next.
     pub fn look(&mut self, seen: &Seen) {
+        let holds = self.wait(HOLDS);
+        self.confirmed.retain(|absent, at| !absent.is_seen(seen) && seen.at.duration_since(*at) <= holds);
         let Some(vms) = &seen.vms else { return };
         let goes = |id: &Arc<str>| vms.get(id).is_some_and(|vm| vm.state == Provisioning::Deleting);
         self.going.retain(|id, _| goes(id));
@@ -126,22 +151,24 @@ impl Memory {
         match performed {
             Performed::Done => {
                 self.tries.remove(&key);
-                self.note(&action);
+                self.note(&action, now);
                 Event::Did(action)
             }
-            Performed::Again { after, because } => {
-                let tries = self.tries.entry(key.clone()).or_default();
-                *tries += 1;
-                if *tries >= TRIES_MAX && !matches!(action.effect, Effect::Evict(_)) {
-                    let (code, because) = (GAVE_UP.into(), because.into());
-                    let failed = Failed { code, because, what: None, then: Then::GiveUp };
-                    return self.fail(action, failed);
-                }
-                if let Some(after) = after {
-                    let until = now.saturating_add(self.wait(after)).unwrap_or(Timestamp::MAX);
+            Performed::Again { after, because, code } => {
+                let (is_new, times) = match after {
+                    After::Look => (false, 0),
+                    After::Time(_) | After::BackOff => self.tried(&key, (&because, code), now),
+                };
+                let wait = match after {
+                    After::Look => None,
+                    After::Time(wait) => Some(wait),
+                    After::BackOff => Some(back_off(times)),
+                };
+                if let Some(wait) = wait {
+                    let until = now.saturating_add(self.wait(wait)).unwrap_or(Timestamp::MAX);
                     self.not_before.insert(key, until);
                 }
-                Event::TriesAgain { action, because }
+                Event::TriesAgain { action, because, is_new }
             }
             Performed::Failed { failed, refusal } => {
                 self.refusals.extend(refusal.map(|refusal| {
@@ -155,9 +182,30 @@ impl Memory {
         }
     }
 
+    /// Notes that an action failed; returns whether it did so for the first time in these words, and how often it did.
+    fn tried(
+        &mut self,
+        key: &ActionKey,
+        (because, code): (&str, Option<Arc<str>>),
+        now: Timestamp,
+    ) -> (bool, u32) {
+        let tries = self.tries.entry(key.clone());
+        let tries = tries.or_insert_with(|| Tries { times: 0, because: "".into(), code: None, since: now });
+        tries.times = tries.times.saturating_add(1);
+        tries.code = code;
+        let is_new = *tries.because != *because;
+        if is_new {
+            (tries.because, tries.since) = (because.into(), now);
+        }
+        (is_new, tries.times)
+    }
+
     /// Notes what was done and no list shows.
-    fn note(&mut self, action: &Action) {
+    fn note(&mut self, action: &Action, now: Timestamp) {
         match &action.effect {
+            Effect::Confirm(absent) => {
+                self.confirmed.insert(absent.clone(), now);
+            }
             Effect::CreateToken => self.has_token = true,
             Effect::Record(outcome) => {
                 self.recorded.insert(action.change.clone(), outcome.clone());
@@ -190,11 +238,20 @@ impl Memory {
         SignedDuration::from_millis((wait.as_millis() / i128::from(speed)).try_into().unwrap_or(i64::MAX))
     }
 
+    /// Returns what fails of a change and is tried again, the last of it, with the time of the next try.
+    #[must_use]
+    pub fn trouble(&self, change: &ChangeId) -> Option<(&Tries, Option<Timestamp>)> {
+        let prefix = format!("{change}: ");
+        let tried = self.tries.iter().filter(|(key, _)| key.0.starts_with(&prefix));
+        let (key, tries) = tried.max_by_key(|(_, tries)| tries.since)?;
+        Some((tries, self.not_before.get(key).copied()))
+    }
+
     /// Returns whether an action is an eviction that PodDisruptionBudgets have refused for long.
     #[must_use]
     pub fn is_refused_for_long(&self, action: &Action) -> bool {
-        let tries = self.tries.get(&action.key()).copied().unwrap_or(0);
-        matches!(action.effect, Effect::Evict(_)) && tries >= REFUSED_LONG
+        let times = self.tries.get(&action.key()).map_or(0, |tries| tries.times);
+        matches!(action.effect, Effect::Evict(_)) && times >= REFUSED_LONG
     }
 
     /// Returns whether Azure refused this choice a short while ago.
@@ -212,4 +269,10 @@ impl Memory {
                 && refusal.capacity_type.is_none_or(|bought: CapacityType| bought == choice.capacity_type)
         })
     }
+}
+
+/// How long an action rests that has failed so often.
+fn back_off(times: u32) -> SignedDuration {
+    let doubled = 2_i32.saturating_pow(times.saturating_sub(1).min(16));
+    BACK_OFF_FIRST.saturating_mul(doubled).min(BACK_OFF_LONGEST)
 }

@@ -10,6 +10,7 @@
 //! starts anew goes on. It decides when, never what. Must never look at reasons or evidence, or delete on what was not
 //! seen.
 
+mod absent;
 pub mod action;
 mod conditions;
 mod consequence;
@@ -19,8 +20,10 @@ pub mod event;
 mod ground;
 mod join;
 pub mod journal;
+pub mod life;
 pub mod memory;
 pub mod outcome;
+mod own;
 mod pace;
 mod performed;
 pub mod read;
@@ -33,14 +36,18 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use action::{Action, ActionKey, Attempt, Effect, Object, ObjectPatch, ObjectRef, PodRef, TagRef, VmRef};
+pub use absent::{Absent, too_many_missing};
+pub use action::{
+    Action, ActionKey, Attempt, Effect, InterfaceRef, Object, ObjectPatch, ObjectRef, PodRef, TagRef, VmRef,
+};
 pub use consequence::consequence;
 pub use ended::Ended;
 pub use event::{Event, News};
 pub use ground::vm_name;
-pub use memory::{Failed, Memory, Then};
+pub use memory::{Failed, Memory, Then, Tries};
 pub use outcome::{Outcome, Standing, Wait, WaitsOn};
-pub use performed::Performed;
+pub use own::foreign;
+pub use performed::{After, Performed};
 pub use seen::Seen;
 pub use silent::{Silent, silent};
 
@@ -91,12 +98,18 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
         return Next { blind: true, ..Next::default() };
     };
     let ground = Ground { plan, world, memory };
+    let missing = too_many_missing(seen);
+    let begun = begun(plan.id(), seen);
     let mut next = Next::default();
     let mut is_open = true;
     let mut pace = pace::Pace::of(ground);
     for wave in plan.waves() {
         for id in wave {
             let standing = heeding(ground, standing(ground, id, is_open, &mut pace, &next.standings));
+            let standing = match (&missing, &standing) {
+                (Some(what), Standing::Acts(_)) if !begun.contains(id) => Standing::waits(what.clone()),
+                _ => standing,
+            };
             next.standings.insert(id.clone(), standing);
         }
         // What a freeze or a budget keeps is for another time, and keeps nothing back.

@@ -243,6 +243,32 @@ pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
     }))
 }
 
+/// Returns the pods of a page that have a node. One that cannot be read counts as a pod that has neither ended nor stays: a
+/// node is not empty because nobody understands what is on it.
+#[must_use]
+pub fn pods(page: &[u8]) -> Vec<SeenPod> {
+    let page: Value = serde_json::from_slice(page).unwrap_or_default();
+    let items = page["items"].as_array().cloned().unwrap_or_default();
+    let read = items.iter().map(|item| pod(item).unwrap_or_else(|_| Some(unreadable(item))));
+    read.flatten().collect()
+}
+
+fn unreadable(item: &Value) -> SeenPod {
+    let text = |field: &str| item["metadata"][field].as_str().unwrap_or("?");
+    SeenPod {
+        key: PodKey::new(text("namespace"), text("name")),
+        uid: text("uid").into(),
+        node: NodeName::new(item["spec"]["nodeName"].as_str().unwrap_or("?")),
+        has_ended: false,
+        is_of_daemon_set: false,
+        is_mirror: false,
+        is_critical: false,
+        stays: false,
+        is_do_not_disrupt: true,
+        gone_by: None,
+    }
+}
+
 /// Reads a pod that waits for a node, with its UID; nothing of one that has a node, has ended or is being deleted.
 #[must_use]
 pub fn waiting(object: &Value) -> Option<(PodKey, Arc<str>)> {

@@ -6,10 +6,12 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::action::{Action, Effect, PodRef, VmRef};
+use super::absent::Absent;
+use super::action::{Action, Effect, InterfaceRef, PodRef, VmRef};
 use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_node};
 use super::journal::{REMOVAL, Removing};
 use super::outcome::{Outcome, Standing, Wait};
+use super::own::foreign;
 use super::pace::Later;
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
@@ -140,6 +142,10 @@ impl<'a> Going<'a> {
         if has_vm && !has_same_vm {
             return Some(format!("the VM of node `{name}` is another than the one that was approved"));
         }
+        let vm = self.same_vm().filter(|vm| vm.state != Provisioning::Deleting);
+        if let Some(why) = vm.and_then(|vm| foreign(&vm.tags, &ground.execution().cluster, None)) {
+            return Some(format!("the VM of node `{name}` is not known to be this cluster's: {why}"));
+        }
         let found = ground.world.nodes.get(name);
         if found.is_some() && self.node().is_none() {
             return Some(format!("node `{name}` is another than the one that was approved"));
@@ -182,6 +188,14 @@ impl<'a> Going<'a> {
         let Self { ground, id, .. } = *self;
         let vm = self.identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
         let vm = vm.filter(|vm| vm.vm_id == self.identity.vm_id);
+        let name = &self.delete.target.node;
+        // A VM whose Node is not listed would go undrained.
+        if vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
+            && !ground.world.nodes.contains_key(name)
+            && let Some(asks) = ground.confirm(id, Absent::Node(name.clone()))
+        {
+            return asks;
+        }
         if let Some((name, node)) = self.node()
             && vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
         {
@@ -200,9 +214,15 @@ impl<'a> Going<'a> {
                 Provisioning::Deleting
                 | Provisioning::Succeeded
                 | Provisioning::Failed
-                | Provisioning::Underway => {
-                    act(id, Effect::DeleteVm(VmRef { id: vm.id.clone(), vm_id: self.identity.vm_id.clone() }))
-                }
+                | Provisioning::Underway => act(
+                    id,
+                    Effect::DeleteVm(VmRef {
+                        id: vm.id.clone(),
+                        vm_id: self.identity.vm_id.clone(),
+                        made_for: None,
+                        drained: self.drained(since),
+                    }),
+                ),
             };
         }
         self.let_go()
@@ -212,6 +232,10 @@ impl<'a> Going<'a> {
     /// gone: its annotation is what a restart goes on from.
     fn let_go(&self) -> Standing {
         let Self { ground, id, .. } = *self;
+        let listed = self.identity.vm.as_deref().filter(|vm| ground.world.vm(vm).is_none());
+        if let Some(asks) = listed.and_then(|vm| ground.confirm(id, Absent::vm(vm))) {
+            return asks;
+        }
         let mut interfaces = self.identity.interfaces.iter().filter_map(|nic| ground.world.interface(nic));
         if let Some(nic) = interfaces.next() {
             return match nic.state {
@@ -219,7 +243,7 @@ impl<'a> Going<'a> {
                     Standing::waits(format!("NIC of node `{}` to be gone", self.delete.target.node))
                 }
                 Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
-                    act(id, Effect::DeleteInterface(nic.id.clone()))
+                    act(id, Effect::DeleteInterface(InterfaceRef { id: nic.id.clone(), made_for: None }))
                 }
             };
         }
@@ -260,6 +284,12 @@ impl<'a> Going<'a> {
             });
         }
         Some(Standing::Acts(actions))
+    }
+
+    /// The node that has been drained by now, unless its pods' time is over.
+    fn drained(&self, since: Timestamp) -> Option<NodeName> {
+        let (name, _) = self.node()?;
+        (!self.is_over(since)).then(|| name.clone())
     }
 
     /// Whether the user asked for the node to go whatever its pods say.

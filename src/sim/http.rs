@@ -1,5 +1,6 @@
 //! Requests and answers as values.
 
+use jiff::SignedDuration;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -87,6 +88,10 @@ pub enum Response {
     Answer(Answer),
     /// The request was carried out, and its answer never arrives: the connection is cut.
     Lost,
+    /// The request was carried out, its answer never arrives, and the connection stays open.
+    Silent,
+    /// An answer that arrives so much later, of this machine's clock.
+    Late(Answer, SignedDuration),
     /// A watch: what happens is sent as it happens.
     Watch(Watch),
 }

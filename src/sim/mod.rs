@@ -28,6 +28,7 @@ pub mod rehearsal;
 mod sensitive;
 mod settings;
 mod state;
+mod unkind;
 mod world;
 
 pub use after::after;

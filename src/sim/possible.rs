@@ -5,7 +5,7 @@
 
 use super::azure::Azure;
 use super::cluster::Store;
-use super::faults::{FaultRule, FaultsFile, When};
+use super::faults::{FaultKind, FaultRule, FaultsFile, When};
 use super::json::text;
 use super::settings::{Durations, Seconds, SettingsFault, SimulatedAzure, nearest};
 
@@ -42,6 +42,8 @@ pub(crate) struct Known {
     sizes: Vec<String>,
     families: Vec<String>,
     pools: Vec<String>,
+    /// The kinds of the API server, in the plural.
+    plurals: Vec<String>,
 }
 
 impl Known {
@@ -56,6 +58,7 @@ impl Known {
             zones: azure.settings.zones.clone(),
             sizes: azure.sizes().map(|sku| sku.name.clone()).collect(),
             families,
+            plurals: store.kinds.all().map(|(_, kind)| kind.plural.clone()).collect(),
             pools: pools.filter_map(|pool| Some(text(&pool, "/metadata/name")?.to_owned())).collect(),
         }
     }
@@ -63,8 +66,14 @@ impl Known {
     /// Returns all that rules name and the world does not have.
     pub(crate) fn impossible_faults(&self, file: &FaultsFile) -> Vec<SettingsFault> {
         let mut said = Vec::new();
-        for (at, FaultRule { kind: _, when, times: _, seconds: _ }) in file.faults.iter().enumerate() {
+        for (at, FaultRule { kind, when, status, .. }) in file.faults.iter().enumerate() {
             self.impossible_occasion(&format!("spec.faults[{at}].when"), when, &mut said);
+            let is_refusal = *kind == FaultKind::Refused;
+            if let Some(wrong) = status.filter(|status| !is_refusal || !(400..600).contains(status)) {
+                let message =
+                    format!("`{wrong}` is no status of a refusal: write 400 to 599, with kind `Refused`");
+                said.push(SettingsFault { path: format!("spec.faults[{at}].status"), message });
+            }
         }
         said
     }
@@ -81,12 +90,7 @@ impl Known {
             "method",
             method.as_deref().and_then(|method| unless_exactly(method, &METHODS, "no method of ARM")),
         );
-        want(
-            "resource",
-            resource
-                .as_deref()
-                .and_then(|resource| unless(resource, &RESOURCES, "no type that the simulated Azure has")),
-        );
+        want("resource", resource.as_deref().and_then(|resource| self.no_resource(resource)));
         if let (Some(after), Some(until)) = (after_seconds, until_seconds)
             && after >= until
         {
@@ -119,6 +123,13 @@ impl Known {
             want(format!("spec.durations.{name}"), wrong);
         }
         said
+    }
+
+    /// Types of Azure, or plurals of the API server, with a subresource or without.
+    fn no_resource(&self, resource: &str) -> Option<String> {
+        let plural = resource.split('/').next().unwrap_or_default();
+        let is_served = self.plurals.iter().any(|known| known.eq_ignore_ascii_case(plural));
+        if is_served { None } else { unless(resource, &RESOURCES, "no type that the simulated Azure has") }
     }
 
     fn no_size(&self, size: &str) -> Option<String> {

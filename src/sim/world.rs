@@ -17,6 +17,7 @@ use super::possible::Known;
 use super::sensitive::Sensitive;
 use super::settings::{SettingsFault, SimulatedAzure};
 use super::state;
+use super::unkind::{self, Asked};
 
 /// How long controllers wait for more changes before they look at them, in milliseconds of the simulated clock.
 const SETTLE_MILLIS: i64 = 200;
@@ -138,15 +139,16 @@ impl World {
             .iter()
             .any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/')))
         {
-            self.cluster.request(self.clock, request)
+            let occasion = Occasion::of_cluster(request);
+            unkind::answered(&mut self.faults, (Asked::ApiServer, &occasion), self.clock, |_| {
+                self.cluster.request(self.clock, request)
+            })
         } else {
-            let stage = Stage {
-                now: self.clock,
-                agenda: &mut self.agenda,
-                faults: &mut self.faults,
-                draw: self.draw,
-            };
-            self.azure.request(request, stage)
+            let (now, draw, agenda, azure) = (self.clock, self.draw, &mut self.agenda, &mut self.azure);
+            let occasion = azure.occasion(request);
+            unkind::answered(&mut self.faults, (Asked::Azure, &occasion), now, |faults| {
+                azure.request(request, Stage { now, agenda, faults, draw })
+            })
         };
         self.settle();
         response

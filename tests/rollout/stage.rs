@@ -67,7 +67,10 @@ impl Stage {
                 assert!((200..300).contains(&answer.status), "{method} {target}: {}", answer.value());
                 answer.value()
             }
-            other @ (sim::Response::Lost | sim::Response::Watch(_)) => panic!("{method} {target}: {other:?}"),
+            other @ (sim::Response::Lost
+            | sim::Response::Silent
+            | sim::Response::Late(..)
+            | sim::Response::Watch(_)) => panic!("{method} {target}: {other:?}"),
         }
     }
 

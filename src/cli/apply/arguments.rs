@@ -28,6 +28,9 @@ pub(in crate::cli) struct ApplyArguments {
     /// Drain at most this many nodes at the same time
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]
     pub(super) parallelism: u16,
+    /// End with exit code 5 once nothing has gone on for so long, as where a PodDisruptionBudget lets no pod go
+    #[arg(long, value_name = "TIME", default_value = "15m", value_parser = time)]
+    pub(in crate::cli) drain_timeout: std::time::Duration,
     /// Output format
     #[arg(short, long, value_enum, default_value_t)]
     pub(in crate::cli) output: RolloutOutput,
@@ -46,4 +49,11 @@ pub(in crate::cli) struct ApplyArguments {
     pub(in crate::cli) azure: AzureArguments,
     #[command(flatten)]
     pub(in crate::cli) context: ContextArguments,
+}
+
+/// Reads an amount of time as Kubernetes writes it.
+fn time(text: &str) -> Result<std::time::Duration, String> {
+    let read = crate::api::text::DurationText(text.to_owned()).nanoseconds().filter(|time| *time > 0);
+    read.map(|time| jiff::SignedDuration::from_nanos(time).unsigned_abs())
+        .ok_or_else(|| "write an amount of time such as `90s`, `15m` or `1h`".to_owned())
 }

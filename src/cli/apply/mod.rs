@@ -335,6 +335,7 @@ impl Applying<'_> {
         let stop = self.stop.clone();
         driver.stop = stop.clone();
         driver.ends_waiting = self.review.is_some();
+        driver.patience = self.arguments.drain_timeout;
         let listening = tokio::spawn(listen(stop.clone(), self.ui));
         let watch = self.review.as_ref().map(|review| review.watch.clone());
         let watching = watch.map(|watch| tokio::spawn(watch.keep(clock_speed, stop, self.ui)));

@@ -106,7 +106,7 @@ impl Demo {
             End::TimedOut(next) => (next, true),
             End::Stopped => (crate::rollout::Next::default(), true),
         };
-        let ended = Ended::of(&next, is_stopped);
+        let ended = Ended::of(&next, &crate::rollout::Memory::default(), is_stopped);
         shown.end(&ended)?;
         self.stage.pass(60);
         Ok(ended)

@@ -81,7 +81,11 @@ impl Stage {
                 self.pass(60);
                 Ok(())
             }
-            sim::Response::Answer(_) | sim::Response::Lost | sim::Response::Watch(_) => {
+            sim::Response::Answer(_)
+            | sim::Response::Lost
+            | sim::Response::Silent
+            | sim::Response::Late(..)
+            | sim::Response::Watch(_) => {
                 Err(Failure::bug(vec![format!("Deployment {namespace}/{name} could not be scaled")]))
             }
         }

@@ -94,6 +94,11 @@ impl Azure {
         self.skus.values()
     }
 
+    /// What of a request faults go by.
+    pub(crate) fn occasion(&self, request: &Request) -> Occasion {
+        Occasion::of(&Call::of(request))
+    }
+
     /// Answers a request.
     pub(crate) fn request(&mut self, request: &Request, mut stage: Stage<'_>) -> Response {
         self.requests += 1;

@@ -42,6 +42,16 @@ pub struct FaultRule {
     /// How long, in seconds of the simulated clock: what that means depends on the kind.
     #[serde(default)]
     pub seconds: Option<u32>,
+    /// The HTTP status of a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 400, "maximum" = 599)))]
+    pub status: Option<u16>,
+    /// The code of a refusal: Azure's `error.code`, the API server's `reason`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub code: Option<String>,
+    /// The text of a refusal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<String>,
 }
 
 /// The faults that there are.
@@ -68,6 +78,15 @@ pub enum FaultKind {
     OperationStuck,
     /// A spot VM is taken back `seconds` (300) after it ran, or at once if it runs already.
     SpotEviction,
+    /// A request to Azure or to the API server is refused with `status` (403) and `code`, as by a role that is too narrow, a
+    /// lock, a policy or a webhook; nothing of it is carried out.
+    Refused,
+    /// A request to Azure or to the API server is carried out and gets no answer; its connection stays open.
+    Silent,
+    /// A request to Azure or to the API server is carried out, and the answer comes `seconds` (30) late.
+    Slow,
+    /// A list of Azure or of the API server lacks the objects that `name` names, or all.
+    ListIncomplete,
 }
 
 /// When a fault acts. All that is given must hold.
@@ -85,7 +104,8 @@ pub struct When {
     pub name: Option<String>,
     /// The request's method, e.g. `PUT`.
     pub method: Option<String>,
-    /// The resource's type without its provider, e.g. `virtualMachines`.
+    /// The resource's type without its provider, e.g. `virtualMachines`; of the API server its plural, with its subresource
+    /// where there is one, e.g. `nodeclaims/status`.
     pub resource: Option<String>,
     /// Only at the n-th time that everything else holds, 1 being the first.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1)))]
@@ -128,6 +148,24 @@ pub(crate) enum Ending {
         seconds: i64,
     },
     Never,
+}
+
+/// What becomes of a request.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum OfRequest {
+    Nothing,
+    Refused(Refused),
+    /// It is answered so much later.
+    Late(SignedDuration),
+    Silent,
+}
+
+/// A refusal that a rule wants.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refused {
+    pub(crate) status: u16,
+    pub(crate) code: String,
+    pub(crate) message: String,
 }
 
 /// The rules, and how often each has acted.
@@ -204,6 +242,53 @@ impl Faults {
     /// After how many seconds a spot VM is taken back.
     pub(crate) fn evicts(&mut self, occasion: &Occasion, now: Timestamp) -> Option<i64> {
         self.acts(FaultKind::SpotEviction, occasion, now).map(|seconds| seconds.unwrap_or(300))
+    }
+
+    /// What becomes of a request whatever it asks for: refused, answered late, or not at all.
+    pub(crate) fn of_request(&mut self, occasion: &Occasion, now: Timestamp) -> OfRequest {
+        let passed = self.passed(now);
+        let is_one =
+            |rule: &Rule| matches!(rule.fault.kind, FaultKind::Refused | FaultKind::Silent | FaultKind::Slow);
+        let acting = self
+            .rules
+            .iter_mut()
+            .find_map(|rule| (is_one(rule) && rule.acts(occasion, passed)).then_some(&rule.fault));
+        let Some(fault) = acting else { return OfRequest::Nothing };
+        match fault.kind {
+            FaultKind::Refused => OfRequest::Refused(Refused {
+                status: fault.status.unwrap_or(403),
+                code: fault.code.clone().unwrap_or_else(|| "Forbidden".to_owned()),
+                message: fault
+                    .message
+                    .clone()
+                    .unwrap_or_else(|| "refused by a fault of the simulator".to_owned()),
+            }),
+            FaultKind::Slow => {
+                let seconds = i64::from(fault.seconds.unwrap_or(30));
+                let speed = i32::try_from(self.speed).unwrap_or(i32::MAX);
+                OfRequest::Late(SignedDuration::from_secs(seconds) / speed)
+            }
+            _ => OfRequest::Silent,
+        }
+    }
+
+    /// Whether any rule hides objects of lists: reading an answer once more takes its time.
+    pub(crate) fn hides_any(&self) -> bool {
+        self.rules.iter().any(|rule| rule.fault.kind == FaultKind::ListIncomplete)
+    }
+
+    /// Which objects a list lacks; the list counts as one occasion.
+    pub(crate) fn hides(&mut self, items: &[Occasion], now: Timestamp) -> Vec<bool> {
+        let passed = self.passed(now);
+        let mut hidden = vec![false; items.len()];
+        for rule in self.rules.iter_mut().filter(|rule| rule.fault.kind == FaultKind::ListIncomplete) {
+            let held: Vec<bool> = items.iter().map(|item| rule.holds(item, passed)).collect();
+            let first = items.iter().zip(&held).find(|(_, held)| **held);
+            if first.is_some_and(|(item, _)| rule.acts(item, passed)) {
+                hidden.iter_mut().zip(held).for_each(|(hidden, held)| *hidden |= held);
+            }
+        }
+        hidden
     }
 
     /// When a rule first may act; for those that act by themselves.

@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::sim::azure::{Call, Machine};
+use crate::sim::http::Request;
 use crate::sim::json::text;
 
 /// The tag by which Karpenter and nodeform name a VM's pool.
@@ -32,6 +33,37 @@ impl Occasion {
             zone: owned("/zones/0"),
             pool: owned(&format!("/tags/{POOL_TAG}")),
         }
+    }
+
+    /// A request to the API server.
+    pub(crate) fn of_cluster(request: &Request) -> Self {
+        let path = request.path();
+        let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
+        let rest = match parts.as_slice() {
+            ["api", _, rest @ ..] | ["apis", _, _, rest @ ..] => rest,
+            _ => &[],
+        };
+        let rest = match rest {
+            ["namespaces", _, rest @ ..] if !rest.is_empty() => rest,
+            rest => rest,
+        };
+        let (plural, name, subresource) = match rest {
+            [] => (None, None, None),
+            [plural] => (Some(*plural), None, None),
+            [plural, name] => (Some(*plural), Some(*name), None),
+            [plural, name, subresource, ..] => (Some(*plural), Some(*name), Some(*subresource)),
+        };
+        let resource = plural.map(|plural| match subresource {
+            Some(subresource) => format!("{plural}/{subresource}"),
+            None => plural.to_owned(),
+        });
+        let method = Some(request.method.clone());
+        Self { method, resource, name: name.map(str::to_owned), ..Self::default() }
+    }
+
+    /// The same list, for one object of it.
+    pub(crate) fn of_item(&self, name: &str) -> Self {
+        Self { name: Some(name.to_owned()), ..self.clone() }
     }
 
     /// A moment in a VM's life.

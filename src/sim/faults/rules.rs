@@ -38,7 +38,7 @@ impl Rule {
             && self.fault.when.nth.is_none_or(|nth| self.met + 1 == nth)
     }
 
-    fn holds(&self, occasion: &Occasion, passed: i64) -> bool {
+    pub(crate) fn holds(&self, occasion: &Occasion, passed: i64) -> bool {
         let when = &self.fault.when;
         let same = |wanted: &Option<String>, found: Option<&str>| {
             wanted.as_ref().is_none_or(|wanted| found.is_some_and(|found| found.eq_ignore_ascii_case(wanted)))

@@ -137,6 +137,6 @@ fn ask(world: &mut World, now: Timestamp, call: Call<'_>, token: &str) -> Option
     }
     match world.request(now, &request) {
         Response::Answer(answer) => Some(answer),
-        Response::Lost | Response::Watch(_) => None,
+        Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_) => None,
     }
 }

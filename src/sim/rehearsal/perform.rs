@@ -14,7 +14,8 @@ use crate::bootstrap::BootstrapToken;
 use crate::plan::{Choice, Create, mark};
 use crate::render::requests;
 use crate::rollout::{
-    Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, TagRef, VmRef, consequence,
+    Absent, Action, Attempt, Effect, Object, ObjectPatch, ObjectRef, Performed, PodRef, TagRef, VmRef,
+    consequence,
 };
 use crate::sim::Answer;
 
@@ -58,10 +59,11 @@ impl Rehearsal<'_> {
                 self.put(action, attempt, (id, Api::Compute, false), |made, _, _| made.extension())
             }
             Effect::DeleteVm(vm) => self.delete_vm(vm),
-            Effect::DeleteInterface(id) => match id.parse() {
+            Effect::DeleteInterface(nic) => match nic.id.parse() {
                 Ok(id) => self.delete_resource(&Request::delete_network_interface(&id)),
-                Err(_) => given_up("BadId", id),
+                Err(_) => given_up("BadId", &nic.id),
             },
+            Effect::Confirm(absent) => self.confirm(absent),
             Effect::Tag(tag) => self.tag(tag),
             Effect::Patch(patch) => self.patch(patch),
             Effect::Nominate(pod) => self.nominate(pod),
@@ -100,10 +102,11 @@ impl Rehearsal<'_> {
                 (Method::Put, extension::billing_id(&vm))
             }
             Effect::DeleteVm(vm) => (Method::Delete, vm.id.to_string()),
-            Effect::DeleteInterface(id) => (Method::Delete, id.to_string()),
+            Effect::DeleteInterface(nic) => (Method::Delete, nic.id.to_string()),
             Effect::Tag(tag) => return requests::tags(&tag.id, &tag.tags).ok(),
             Effect::CreateClaim(_)
             | Effect::CreateToken
+            | Effect::Confirm(_)
             | Effect::Patch(_)
             | Effect::Nominate(_)
             | Effect::Evict(_)
@@ -231,6 +234,25 @@ impl Rehearsal<'_> {
             return given_up("OtherVm", "the VM is another than the one that is meant");
         }
         self.delete_resource(&Request::delete_machine(&id))
+    }
+
+    fn confirm(&mut self, absent: &Absent) -> Sent {
+        let found = match absent {
+            Absent::Node(name) => {
+                let path = format!("/api/v1/nodes/{name}");
+                Some(self.client.cluster(self.world, self.now, Call::get(&path)))
+            }
+            Absent::Vm(id) | Absent::Interface(id) => {
+                let Ok(resource) = id.parse::<ResourceId>() else { return given_up("BadId", id) };
+                let api = if matches!(absent, Absent::Vm(_)) { Api::Compute } else { Api::Network };
+                let read = Request::read(&resource, api).target();
+                self.client.azure(self.world, self.now, Call::get(&read))
+            }
+        };
+        match found {
+            Some(answer) if answer.status == 404 => DONE,
+            _ => again("it exists, and no list shows it"),
+        }
     }
 
     fn delete_resource(&mut self, request: &Request) -> Sent {

@@ -61,7 +61,9 @@ impl Client {
     pub(crate) fn send(&mut self, request: &Request) -> Answer {
         match self.exchange(request) {
             Response::Answer(answer) => answer,
-            other @ (Response::Lost | Response::Watch(_)) => panic!("{request:?} got {other:?}"),
+            other @ (Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_)) => {
+                panic!("{request:?} got {other:?}")
+            }
         }
     }
 

@@ -9,7 +9,15 @@ use crate::sim::bodies::{self, Vm};
 use crate::sim::client::{Client, settings, validate};
 
 fn fault(kind: FaultKind) -> FaultRule {
-    FaultRule { kind, when: When::default(), times: Some(1), seconds: None }
+    FaultRule {
+        kind,
+        when: When::default(),
+        times: Some(1),
+        seconds: None,
+        status: None,
+        code: None,
+        message: None,
+    }
 }
 
 fn with(fault: FaultRule) -> Client {

@@ -1,0 +1,303 @@
+//! Performs what needs no plan: reads, writes and deletions of what exists, each through the gate.
+//!
+//! Must never delete what is not known to be this cluster's, nor repeat a write whose answer got lost: the next look at the
+//! world says whether it was carried out.
+
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use super::performed::{GATE_WAIT, of_azure, of_cluster};
+use crate::arm::fault::FaultKind;
+use crate::arm::{Api, Request, ResourceId};
+use crate::azure::{Azure, Permit};
+use crate::cluster::{ClusterFailureKind, Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer};
+use crate::model::NodeName;
+use crate::plan::execution::ClusterIdentity;
+use crate::plan::{ChangeId, Choice};
+use crate::render::requests;
+use crate::rollout::{
+    Absent, Effect, InterfaceRef, OPERATION_WAIT, Object, ObjectPatch, ObjectRef, Performed, PodRef, TagRef,
+    VmRef, foreign, read,
+};
+
+pub(super) const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+const NODES: &str = "/api/v1/nodes";
+
+/// How long an eviction waits that a PodDisruptionBudget refuses.
+const BLOCKED_WAIT: SignedDuration = SignedDuration::from_secs(5);
+
+/// How long is waited for a list to show what is there.
+const LISTED_WAIT: SignedDuration = SignedDuration::from_secs(5);
+
+/// Performs what needs no plan.
+pub struct Hand {
+    pub(super) writer: Writer,
+    gate: WriteGate,
+    pub(super) azure: Azure,
+    /// The cluster whose resources may be deleted.
+    cluster: Arc<ClusterIdentity>,
+}
+
+impl Hand {
+    /// Performs through this gate, for this cluster.
+    #[must_use]
+    pub fn new((writer, gate): (Writer, WriteGate), azure: &Azure, cluster: Arc<ClusterIdentity>) -> Self {
+        let asked = gate.clone();
+        let permit = Permit::new(move || asked.check().map_err(|closed| closed.to_string()));
+        Self { writer, gate, azure: azure.permitted_by(permit), cluster }
+    }
+
+    /// The time by which failures are judged.
+    pub(super) fn now(&self) -> Timestamp {
+        now()
+    }
+
+    /// Performs an effect. Those that a plan describes are not had here.
+    pub async fn perform(&self, effect: &Effect) -> Performed {
+        match effect {
+            Effect::DeleteVm(vm) => self.delete_vm(vm).await,
+            Effect::DeleteInterface(nic) => self.delete_interface(nic).await,
+            Effect::Confirm(absent) => self.confirm(absent).await,
+            Effect::Tag(tag) => self.tag(tag).await,
+            Effect::Patch(patch) => self.patch(patch).await,
+            Effect::Nominate(pod) => self.nominate(pod).await,
+            Effect::Evict(pod) => self.evict(pod).await,
+            Effect::DeletePod(pod) => self.delete_pod(pod).await,
+            Effect::DeleteObject(object) => self.delete_object(object).await,
+            Effect::Record(_) => Performed::Done,
+            Effect::CreateClaim(_)
+            | Effect::CreateToken
+            | Effect::PutInterface(_)
+            | Effect::CreateVm(_)
+            | Effect::PutExtension(_) => {
+                Performed::given_up("NotInPlan", "no plan describes what is to be made")
+            }
+        }
+    }
+
+    /// Sends a write and follows it to its end.
+    pub(super) async fn to_its_end(&self, request: &Request, choice: Option<Choice>) -> Performed {
+        self.sent(request, choice.as_ref(), FaultKind::AlreadyExists).await
+    }
+
+    /// Sends a write that has nothing to do where the resource is not there.
+    async fn if_there(&self, request: &Request) -> Performed {
+        self.sent(request, None, FaultKind::NotFound).await
+    }
+
+    /// Sends a write, unless the gate is closed, and follows it to its end. A fault of kind `as_wanted` says that the world
+    /// is so already: an earlier run did it, or this one whose answer got lost.
+    async fn sent(&self, request: &Request, choice: Option<&Choice>, as_wanted: FaultKind) -> Performed {
+        if let Err(closed) = self.gate.check() {
+            return Performed::later(GATE_WAIT, closed.to_string());
+        }
+        let ended = async {
+            let operation = self.azure.begin(request).await?;
+            self.azure.finish(&operation, OPERATION_WAIT.unsigned_abs()).await
+        };
+        match ended.await {
+            Ok(_) => Performed::Done,
+            Err(failure) if failure.fault().is_some_and(|fault| fault.kind == as_wanted) => Performed::Done,
+            Err(failure) => of_azure(&failure, choice, now()),
+        }
+    }
+
+    /// Creates a network interface where there is none of its name: Azure knows no condition for that. One that was made for
+    /// this change is it, as where an answer was lost.
+    pub(super) async fn put_interface(
+        &self,
+        change: &ChangeId,
+        request: &Request,
+        choice: Option<Choice>,
+    ) -> Performed {
+        let id: ResourceId = match request.path.parse() {
+            Ok(id) => id,
+            Err(_) => return Performed::given_up("BadId", format!("`{}` is no id of a NIC", request.path)),
+        };
+        match self.owned(&id, Api::Network, Some(change)).await {
+            Ok(None) => self.to_its_end(request, choice).await,
+            Ok(Some(_)) => Performed::Done,
+            Err(performed) => performed,
+        }
+    }
+
+    /// Reads a resource that is to be deleted or made; one that is not this cluster's is let be. `change` is the one that it
+    /// must have been made for.
+    async fn owned(
+        &self,
+        id: &ResourceId,
+        api: Api,
+        change: Option<&ChangeId>,
+    ) -> Result<Option<Value>, Performed> {
+        let found = self.azure.get_optional(&Request::read(id, api)).await;
+        let Some(found) = found.map_err(|failure| of_azure(&failure, None, now()))? else { return Ok(None) };
+        let tags = found["tags"].as_object().into_iter().flatten();
+        let tags = tags.filter_map(|(key, value)| Some((key.as_str().into(), value.as_str()?.into())));
+        match foreign(&tags.collect(), &self.cluster, change) {
+            None => Ok(Some(found)),
+            Some(why) => Err(Performed::given_up(
+                "NotOurs",
+                format!("`{}` is not known to be this cluster's, and stays: {why}", id.name()),
+            )),
+        }
+    }
+
+    /// Deletes a VM, after looking once more whether it is the one that is meant, and whether its node is drained.
+    async fn delete_vm(&self, vm: &VmRef) -> Performed {
+        let id: ResourceId = match vm.id.parse() {
+            Ok(id) => id,
+            Err(_) => return Performed::given_up("BadId", format!("`{}` is no id of a VM", vm.id)),
+        };
+        let found = match self.owned(&id, Api::Compute, vm.made_for.as_ref()).await {
+            Ok(Some(found)) => found,
+            Ok(None) => return Performed::Done,
+            Err(performed) => return performed,
+        };
+        let vm_id = found["properties"]["vmId"].as_str();
+        if vm.vm_id.is_some() && vm_id != vm.vm_id.as_deref() {
+            return Performed::given_up(
+                "OtherVm",
+                format!("VM `{}` is another than the one that is meant", id.name()),
+            );
+        }
+        if let Some(node) = &vm.drained
+            && let Some(performed) = self.has_pods(node).await
+        {
+            return performed;
+        }
+        self.if_there(&Request::delete_machine(&id)).await
+    }
+
+    /// Asks for the pods of a node by its name: a list that missed some would have its VM go undrained.
+    async fn has_pods(&self, node: &NodeName) -> Option<Performed> {
+        let query = format!("fieldSelector=spec.nodeName%3D{node}");
+        let listed = match self.writer.cluster().list("/api/v1/pods", &query).await {
+            Ok(listed) => listed,
+            Err(failure) => return Some(of_cluster(&failure)),
+        };
+        let pods = listed.pages.iter().flat_map(|page| read::pods(page));
+        let mut left = pods.filter(|pod| pod.is_drained() && pod.gone_by.is_none());
+        left.next().map(|pod| Performed::again(format!("pod `{}` is on node `{node}`", pod.key)))
+    }
+
+    async fn delete_interface(&self, nic: &InterfaceRef) -> Performed {
+        let Ok(id) = nic.id.parse::<ResourceId>() else {
+            return Performed::given_up("BadId", format!("`{}` is no id of a NIC", nic.id));
+        };
+        match self.owned(&id, Api::Network, nic.made_for.as_ref()).await {
+            Ok(Some(_)) => self.if_there(&Request::delete_network_interface(&id)).await,
+            Ok(None) => Performed::Done,
+            Err(performed) => performed,
+        }
+    }
+
+    /// Asks for an object by its id; done where it is gone.
+    async fn confirm(&self, absent: &Absent) -> Performed {
+        let is_there = match absent {
+            Absent::Vm(id) => self.is_there(id, Api::Compute).await,
+            Absent::Interface(id) => self.is_there(id, Api::Network).await,
+            Absent::Node(name) => {
+                let found = self.writer.cluster().get_optional(&format!("{NODES}/{name}")).await;
+                found.map(|found| found.is_some()).map_err(|failure| of_cluster(&failure))
+            }
+        };
+        match is_there {
+            Ok(false) => Performed::Done,
+            Ok(true) => Performed::later(LISTED_WAIT, format!("{absent} exists, and no list shows it")),
+            Err(performed) => performed,
+        }
+    }
+
+    async fn is_there(&self, id: &str, api: Api) -> Result<bool, Performed> {
+        let Ok(id) = id.parse::<ResourceId>() else {
+            return Err(Performed::given_up("BadId", format!("`{id}` is no id of a resource")));
+        };
+        let found = self.azure.get_optional(&Request::read(&id, api)).await;
+        found.map(|found| found.is_some()).map_err(|failure| of_azure(&failure, None, now()))
+    }
+
+    async fn tag(&self, tag: &TagRef) -> Performed {
+        match requests::tags(&tag.id, &tag.tags) {
+            Ok(request) if tag.may_be_missing => self.if_there(&request).await,
+            Ok(request) => self.to_its_end(&request, None).await,
+            Err(_) => Performed::given_up("BadId", format!("`{}` is no id of a resource", tag.id)),
+        }
+    }
+
+    async fn patch(&self, patch: &ObjectPatch) -> Performed {
+        let path = path(&patch.object);
+        let wrote = match patch.is_status {
+            true => self.writer.patch_status(&path, &patch.body).await,
+            false => self.writer.merge_patch(&path, &patch.body).await,
+        };
+        match wrote {
+            Ok(_) => Performed::Done,
+            Err(failure) => of_cluster(&failure),
+        }
+    }
+
+    /// Where the API server refuses, the node takes its pods without their being told; where nobody answers, nothing else
+    /// of the node goes on either, and it is tried again.
+    async fn nominate(&self, pod: &PodRef) -> Performed {
+        let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
+        match self.writer.patch_status(&path, &pod.nomination()).await {
+            Ok(_) => Performed::Done,
+            // It is gone, or another by now: passed over.
+            Err(failure)
+                if matches!(failure.kind, ClusterFailureKind::NotFound | ClusterFailureKind::Conflict) =>
+            {
+                Performed::Done
+            }
+            Err(failure) => of_cluster(&failure),
+        }
+    }
+
+    async fn evict(&self, pod: &PodRef) -> Performed {
+        let this = ThisPod { namespace: pod.key.namespace.as_str(), name: &pod.key.name, uid: &pod.uid };
+        match self.writer.evict(this, None).await {
+            Ok(Eviction::Accepted | Eviction::Gone) => Performed::Done,
+            Ok(Eviction::Blocked { budget, why }) => {
+                let because = budget.map_or(why, |budget| {
+                    format!(
+                        "PodDisruptionBudget `{}/{budget}` allows no more disruptions now",
+                        pod.key.namespace
+                    )
+                });
+                Performed::later(BLOCKED_WAIT, because)
+            }
+            Err(failure) => of_cluster(&failure),
+        }
+    }
+
+    async fn delete_pod(&self, pod: &PodRef) -> Performed {
+        let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
+        let grace = pod.grace_seconds.and_then(|seconds| u32::try_from(seconds).ok());
+        self.delete(&path, &pod.uid, grace).await
+    }
+
+    async fn delete_object(&self, object: &ObjectRef) -> Performed {
+        self.delete(&path(&object.object), &object.uid, None).await
+    }
+
+    async fn delete(&self, path: &str, uid: &str, grace: Option<u32>) -> Performed {
+        let preconditions = Preconditions { uid: Some(uid.to_owned()), resource_version: None };
+        match self.writer.delete(path, &preconditions, grace).await {
+            Ok(Deletion::Accepted | Deletion::Gone) => Performed::Done,
+            Err(failure) => of_cluster(&failure),
+        }
+    }
+}
+
+fn path(object: &Object) -> String {
+    match object {
+        Object::Claim(name) => format!("{CLAIMS}/{name}"),
+        Object::Node(name) => format!("{NODES}/{name}"),
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "what Azure refuses is refused until a time")]
+fn now() -> Timestamp {
+    Timestamp::now()
+}

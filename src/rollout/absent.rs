@@ -1,0 +1,104 @@
+//! What a list does not show is not gone: it is asked for by its id before anything rests on that.
+//!
+//! Azure's lists lag, and any list can miss an item. A second VM, and the deletion of a Node, a NodeClaim or a network
+//! interface, wait until a request for the one object was answered with "not found".
+
+use std::fmt;
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::action::Effect;
+use super::ground::{Ground, act};
+use super::memory::Memory;
+use super::outcome::Standing;
+use super::seen::Seen;
+use crate::model::NodeName;
+use crate::plan::ChangeId;
+
+/// How long an answer holds, of the cloud's clock: what it is needed for is done within that.
+pub(super) const HOLDS: SignedDuration = SignedDuration::from_mins(5);
+
+/// Of so many VMs that NodeClaims name, more than [`MISSING_SHARE`] per cent missing at once are taken for a fault of the list.
+const MISSING_LEAST: usize = 5;
+
+/// See [`MISSING_LEAST`].
+const MISSING_SHARE: usize = 30;
+
+/// An object that no list shows.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Absent {
+    /// A VM, by id in lower case.
+    Vm(Arc<str>),
+    /// A network interface, by id in lower case.
+    Interface(Arc<str>),
+    /// A Node.
+    Node(NodeName),
+}
+
+impl Absent {
+    pub(super) fn vm(id: &str) -> Self {
+        Self::Vm(id.to_ascii_lowercase().into())
+    }
+
+    pub(super) fn interface(id: &str) -> Self {
+        Self::Interface(id.to_ascii_lowercase().into())
+    }
+
+    /// Whether a look shows it, or could not.
+    pub(super) fn is_seen(&self, seen: &Seen) -> bool {
+        match self {
+            Self::Vm(id) => seen.vms.as_ref().is_none_or(|vms| vms.contains_key(id)),
+            Self::Interface(id) => seen.interfaces.as_ref().is_none_or(|nics| nics.contains_key(id)),
+            Self::Node(name) => seen.nodes.as_ref().is_none_or(|nodes| nodes.contains_key(name)),
+        }
+    }
+}
+
+impl fmt::Display for Absent {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let last = |id: &str| id.rsplit('/').next().unwrap_or(id).to_owned();
+        match self {
+            Self::Vm(id) => write!(formatter, "VM `{}`", last(id)),
+            Self::Interface(id) => write!(formatter, "NIC `{}`", last(id)),
+            Self::Node(name) => write!(formatter, "node `{name}`"),
+        }
+    }
+}
+
+impl Ground<'_> {
+    /// Has it asked whether an object is gone that no list shows; nothing where that is known.
+    pub(super) fn confirm(&self, change: &ChangeId, absent: Absent) -> Option<Standing> {
+        match confirmed(self.memory, &absent, self.world.at) {
+            true => None,
+            false => Some(act(change, Effect::Confirm(absent))),
+        }
+    }
+}
+
+/// Whether it was confirmed of late that an object is gone.
+pub(super) fn confirmed(memory: &Memory, absent: &Absent, now: Timestamp) -> bool {
+    let holds = memory.wait(HOLDS);
+    memory.confirmed.get(absent).is_some_and(|at| now.duration_since(*at) <= holds)
+}
+
+/// Says that more VMs are missing at once than go by themselves: nothing starts then. Counted are those that NodeClaims name
+/// which are neither deleted nor on their way out.
+#[must_use]
+pub fn too_many_missing(seen: &Seen) -> Option<String> {
+    let (claims, vms) = (seen.claims.as_ref()?, seen.vms.as_ref()?);
+    let known = claims.values().filter(|claim| {
+        claim.deleting_since.is_none() && !claim.annotations.contains_key(super::journal::REMOVAL)
+    });
+    let ids = known.filter_map(|claim| claim.provider_id.as_deref()?.strip_prefix("azure://"));
+    let (mut all, mut missing) = (0_usize, 0_usize);
+    for id in ids {
+        all += 1;
+        missing += usize::from(!vms.contains_key(id.to_ascii_lowercase().as_str()));
+    }
+    (missing >= MISSING_LEAST && missing * 100 > all * MISSING_SHARE).then(|| {
+        format!(
+            "Azure's list of VMs to be whole again: it lacks {missing} of the {all} VMs that NodeClaims name"
+        )
+    })
+}

@@ -1,0 +1,90 @@
+//! Whose a resource of Azure is, by its tags alone: only what says that it is this cluster's is ever deleted.
+//!
+//! Names prove nothing: somebody may have made another resource of the same name, or have replaced the tags of ours.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use crate::plan::execution::ClusterIdentity;
+use crate::plan::{ChangeId, mark};
+
+/// Returns why a resource is not this cluster's to delete; nothing where its tags say that it is. Where a `change` is named,
+/// it must have been made for that one. Azure does not heed the case of tag names.
+#[must_use]
+pub fn foreign(
+    tags: &BTreeMap<Arc<str>, Arc<str>>,
+    cluster: &ClusterIdentity,
+    change: Option<&ChangeId>,
+) -> Option<String> {
+    let value = |name: &str| {
+        let mut found = tags.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+        found.next().map(|(_, value)| &**value)
+    };
+    let own = mark::tag(mark::CLUSTER);
+    let name = cluster.id.rsplit('/').next().unwrap_or_default();
+    let other = |tag: &str, found: Option<&str>, wanted: &str| match found {
+        Some(found) => format!("its tag `{tag}` is `{found}`, not `{wanted}`"),
+        None => format!("it has no tag `{tag}`"),
+    };
+    match (value(&own), value(mark::KARPENTER_CLUSTER_TAG)) {
+        (Some(uid), _) if uid == &*cluster.uid => {}
+        (Some(uid), _) => return Some(other(&own, Some(uid), &cluster.uid)),
+        (None, Some(found))
+            if found.eq_ignore_ascii_case(name) && value(mark::KARPENTER_POOL_TAG).is_some() => {}
+        (None, Some(found)) if found.eq_ignore_ascii_case(name) => {
+            return Some(other(mark::KARPENTER_POOL_TAG, None, ""));
+        }
+        (None, found) => return Some(other(mark::KARPENTER_CLUSTER_TAG, found, name)),
+    }
+    let item = mark::tag(mark::ITEM);
+    change
+        .filter(|change| value(&item) != Some(&*change.0))
+        .map(|change| other(&item, value(&item), &change.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn said(tags: &[(&str, &str)], change: Option<&str>) -> String {
+        let tags = tags.iter().map(|(key, value)| ((*key).into(), (*value).into())).collect();
+        let cluster = ClusterIdentity {
+            uid: "u1".into(),
+            id: "/subscriptions/s/resourceGroups/g/providers/Microsoft.ContainerService/managedClusters/prod"
+                .into(),
+            node_resource_group: "mc".into(),
+            location: "westeurope".into(),
+        };
+        let change = change.map(|change| ChangeId(change.into()));
+        foreign(&tags, &cluster, change.as_ref()).unwrap_or_else(|| "ours".to_owned())
+    }
+
+    #[test]
+    fn a_resource_is_ours_by_the_clusters_identity_or_by_karpenters_tags_and_by_nothing_else() {
+        let cases: [(&[(&str, &str)], Option<&str>, &str); 8] = [
+            (&[("nodeform.dev_cluster", "u1"), ("nodeform.dev_item", "c1")], Some("c1"), "ours"),
+            (&[("NODEFORM.dev_Cluster", "u1")], None, "ours"),
+            (&[("karpenter.azure.com_cluster", "Prod"), ("karpenter.sh_nodepool", "a")], None, "ours"),
+            (&[("karpenter.azure.com_cluster", "prod")], None, "it has no tag `karpenter.sh_nodepool`"),
+            (
+                &[("karpenter.azure.com_cluster", "test"), ("karpenter.sh_nodepool", "a")],
+                None,
+                "its tag `karpenter.azure.com_cluster` is `test`, not `prod`",
+            ),
+            (
+                &[
+                    ("nodeform.dev_cluster", "u2"),
+                    ("karpenter.azure.com_cluster", "prod"),
+                    ("karpenter.sh_nodepool", "a"),
+                ],
+                None,
+                "its tag `nodeform.dev_cluster` is `u2`, not `u1`",
+            ),
+            (&[("nodeform.dev_cluster", "u1")], Some("c1"), "it has no tag `nodeform.dev_item`"),
+            (&[("team", "a")], None, "it has no tag `karpenter.azure.com_cluster`"),
+        ];
+        for (tags, change, expected) in cases {
+            assert_eq!(said(tags, change), expected, "{tags:?} for {change:?}");
+        }
+    }
+}

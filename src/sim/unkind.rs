@@ -1,0 +1,72 @@
+//! What faults do to requests whatever they ask for, of Azure and of the API server alike: refusals, silence, late answers,
+//! and lists that lack something.
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+
+use super::cluster::Refusal;
+use super::faults::{Faults, Occasion, OfRequest, Refused};
+use super::http::{Answer, Response};
+
+/// Who is asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Asked {
+    Azure,
+    ApiServer,
+}
+
+/// Answers a request by `answer`, unless a fault refuses it, and as late, in part or not at all as faults want it.
+pub(crate) fn answered(
+    faults: &mut Faults,
+    (asked, occasion): (Asked, &Occasion),
+    now: Timestamp,
+    answer: impl FnOnce(&mut Faults) -> Response,
+) -> Response {
+    let of_request = faults.of_request(occasion, now);
+    if let OfRequest::Refused(refused) = of_request {
+        return Response::Answer(refusal(asked, &refused));
+    }
+    let response = match answer(faults) {
+        Response::Answer(answer) => Response::Answer(in_part(faults, occasion, now, answer)),
+        response => response,
+    };
+    match (of_request, response) {
+        (OfRequest::Silent, _) => Response::Silent,
+        (OfRequest::Late(by), Response::Answer(answer)) => Response::Late(answer, by),
+        (_, response) => response,
+    }
+}
+
+fn refusal(asked: Asked, refused: &Refused) -> Answer {
+    let Refused { status, code, message } = refused;
+    match asked {
+        Asked::Azure => Answer::json(*status, &json!({"error": {"code": code, "message": message}})),
+        Asked::ApiServer => {
+            let mut object = Refusal::new(*status, "", message.clone()).object();
+            object["reason"] = json!(code);
+            Answer::json(*status, &object)
+        }
+    }
+}
+
+/// Takes what a list is to lack out of its answer. Azure has its items in `value`, the API server in `items`.
+fn in_part(faults: &mut Faults, occasion: &Occasion, now: Timestamp, mut answer: Answer) -> Answer {
+    let is_list =
+        answer.status == 200 && occasion.method.as_deref() == Some("GET") && occasion.name.is_none();
+    if !is_list || !faults.hides_any() {
+        return answer;
+    }
+    let mut body = answer.value();
+    for field in ["value", "items"] {
+        let Some(items) = body[field].as_array_mut() else { continue };
+        let name = |item: &Value| {
+            let name = item["name"].as_str().or_else(|| item["metadata"]["name"].as_str());
+            occasion.of_item(name.unwrap_or_default())
+        };
+        let named: Vec<Occasion> = items.iter().map(name).collect();
+        let mut hidden = faults.hides(&named, now).into_iter();
+        items.retain(|_| !hidden.next().unwrap_or(false));
+    }
+    answer.body = body.to_string().into_bytes();
+    answer
+}
