@@ -31,17 +31,18 @@
 //! | `arm` | Azure's requests and answers as values: built and read, not sent; bodies with feature `live` |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
 //! | [`launch`] | what VMs of a live plan are made of, and which nodes it means |
+//! | `clock` | what time it is, for the live side; tests let it stand and jump (feature `live`) |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot; a simulated one too (feature `live`) |
 //! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
 //! | `controller` | the automatic mode in the cluster: Lease, rounds, what is in flight, status, metrics (feature `live`) |
-//! | `azure_sim` | the simulated Azure over HTTPS on loopback (feature `sim-server`) |
+//! | `azure_sim` | the simulated Azure over HTTPS on loopback, and in memory (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git`, `cli`, `azure`, `cluster`, `observe`, `apply`, `controller` and `azure_sim` is pure: no file, no
-//! clock, no environment, no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
+//! Everything but `git`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and `azure_sim` is pure: no
+//! file, no clock, no environment, no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
 //!
@@ -79,6 +80,8 @@ pub mod catalog;
 pub mod check;
 #[cfg(feature = "cli")]
 pub mod cli;
+#[cfg(feature = "live")]
+pub mod clock;
 #[cfg(feature = "live")]
 pub mod cluster;
 #[cfg(feature = "live")]

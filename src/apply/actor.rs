@@ -4,6 +4,8 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use jiff::Timestamp;
+
 use super::hand::{CLAIMS, Hand};
 use super::performed::of_cluster;
 use super::token;
@@ -76,6 +78,11 @@ impl Actor {
             | Effect::DeleteObject(_)
             | Effect::Record(_) => self.hand.perform(&action.effect).await,
         }
+    }
+
+    /// Returns what time it is, by the clock of the cluster that is written to.
+    pub(super) fn now(&self) -> Timestamp {
+        self.hand.now()
     }
 
     /// Removes what only the rollout itself needed.

@@ -8,7 +8,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use futures_util::FutureExt as _;
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 
@@ -199,7 +199,7 @@ impl Carrying {
             tell(Event::Panicked { action: action.clone(), because: panicked.clone() });
             Performed::later(AFTER_PANIC, panicked)
         });
-        tell(self.memory.take_in(action, performed, now()));
+        tell(self.memory.take_in(action, performed, self.actor.now()));
     }
 
     /// Writes down what became of a change before anything is done that would hide it.
@@ -213,7 +213,7 @@ impl Carrying {
     /// Writes the ledger; returns whether it is written.
     async fn write_down(&mut self, tell: &mut impl FnMut(Event)) -> bool {
         self.book.note_refusals(&self.memory.refusals);
-        match self.book.write(now()).await {
+        match self.book.write(self.actor.now()).await {
             Ok(()) => true,
             Err(failure) => {
                 tell(Event::Blind { because: format!("the ledger cannot be written: {}", failure.what) });
@@ -256,9 +256,4 @@ pub(super) async fn caught(performing: impl Future<Output = Performed>) -> Resul
         let words = words.or_else(|| panic.downcast_ref::<String>().cloned());
         format!("nodeform has a bug: {}", words.as_deref().unwrap_or("a panic without words"))
     })
-}
-
-#[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::time::Duration;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::SignedDuration;
 use tokio::time::Instant;
 
 use super::actor::Actor;
@@ -117,7 +117,7 @@ impl Driver {
             };
             self.carrying.take_in_ended(&mut tell);
             self.carrying.stop(self.stop.is_held());
-            let (seen, failures) = self.reader.read(now()).await;
+            let (seen, failures) = self.reader.read().await;
             failures.into_iter().for_each(|because| tell(Event::Blind { because }));
             let next = self.carrying.step(&seen, &mut tell).await;
             if self.has_ended(&next, &seen) && self.carrying.is_idle() || self.stop.is_at_once() {
@@ -190,9 +190,4 @@ fn waits_on_world(next: &Next) -> bool {
             Standing::Waits(wait) => wait.on == WaitsOn::World,
             Standing::Settled(_) => false,
         })
-}
-
-#[expect(clippy::disallowed_methods, reason = "the world is seen at a time")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

@@ -51,7 +51,7 @@ impl Hand {
 
     /// The time by which failures are judged.
     pub(super) fn now(&self) -> Timestamp {
-        now()
+        self.writer.cluster().clock().now()
     }
 
     /// Performs an effect. Those that a plan describes are not had here.
@@ -100,7 +100,7 @@ impl Hand {
         match ended.await {
             Ok(_) => Performed::Done,
             Err(failure) if failure.fault().is_some_and(|fault| fault.kind == as_wanted) => Performed::Done,
-            Err(failure) => of_azure(&failure, choice, now()),
+            Err(failure) => of_azure(&failure, choice, self.now()),
         }
     }
 
@@ -132,7 +132,7 @@ impl Hand {
         change: Option<&ChangeId>,
     ) -> Result<Option<Value>, Performed> {
         let found = self.azure.get_optional(&Request::read(id, api)).await;
-        let Some(found) = found.map_err(|failure| of_azure(&failure, None, now()))? else { return Ok(None) };
+        let Some(found) = found.map_err(|failure| of_azure(&failure, None, self.now()))? else { return Ok(None) };
         let tags = found["tags"].as_object().into_iter().flatten();
         let tags = tags.filter_map(|(key, value)| Some((key.as_str().into(), value.as_str()?.into())));
         match foreign(&tags.collect(), &self.cluster, change) {
@@ -215,7 +215,7 @@ impl Hand {
             return Err(Performed::given_up("BadId", format!("`{id}` is no id of a resource")));
         };
         let found = self.azure.get_optional(&Request::read(&id, api)).await;
-        found.map(|found| found.is_some()).map_err(|failure| of_azure(&failure, None, now()))
+        found.map(|found| found.is_some()).map_err(|failure| of_azure(&failure, None, self.now()))
     }
 
     async fn tag(&self, tag: &TagRef) -> Performed {
@@ -295,9 +295,4 @@ fn path(object: &Object) -> String {
         Object::Claim(name) => format!("{CLAIMS}/{name}"),
         Object::Node(name) => format!("{NODES}/{name}"),
     }
-}
-
-#[expect(clippy::disallowed_methods, reason = "what Azure refuses is refused until a time")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

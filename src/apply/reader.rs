@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
@@ -40,7 +39,8 @@ struct Page {
 
 impl Reader {
     /// Reads everything once, at once. What failed is absent, and said.
-    pub async fn read(&self, at: Timestamp) -> (Seen, Vec<ReadFailure>) {
+    pub async fn read(&self) -> (Seen, Vec<ReadFailure>) {
+        let at = self.cluster.clock().now();
         let (claims, nodes, pods, attached, vms, interfaces) = tokio::join!(
             self.list(CLAIMS, |item| read::claim(item).map(Some)),
             self.list(NODES, |item| read::node(item).map(Some)),

@@ -4,8 +4,6 @@
 
 use std::collections::BTreeMap;
 
-use jiff::Timestamp;
-
 use super::performed::of_cluster;
 use crate::bootstrap::BootstrapToken;
 use crate::cluster::{ClusterFailure, Preconditions, Writer};
@@ -24,7 +22,7 @@ pub(super) fn make() -> Result<BootstrapToken, String> {
 /// Writes the token's Secret.
 pub(super) async fn write(writer: &Writer, token: &BootstrapToken, plan: &str) -> Performed {
     let labels = BTreeMap::from([(mark::PLAN.to_owned(), plan.to_owned())]);
-    let object = token.object(&labels, now());
+    let object = token.object(&labels, writer.cluster().clock().now());
     match writer.create_secret(SECRETS, &object).await {
         Ok(()) => Performed::Done,
         Err(failure) => of_cluster(&failure),
@@ -38,9 +36,4 @@ pub(super) async fn write(writer: &Writer, token: &BootstrapToken, plan: &str) -
 pub(super) async fn remove(writer: &Writer, token: &BootstrapToken) -> Result<(), ClusterFailure> {
     let path = format!("{SECRETS}/{}", token.object_name());
     writer.delete(&path, &Preconditions::default(), None).await.map(|_| ())
-}
-
-#[expect(clippy::disallowed_methods, reason = "a token expires by the clock")]
-fn now() -> Timestamp {
-    Timestamp::now()
 }

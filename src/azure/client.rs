@@ -7,7 +7,9 @@ use async_trait::async_trait;
 use azure_core::http::headers::USER_AGENT;
 use azure_core::http::policies::auth::BearerTokenAuthorizationPolicy;
 use azure_core::http::policies::{Policy, PolicyResult};
-use azure_core::http::{ClientOptions, Context, Pipeline, Request as CoreRequest, RetryOptions, Transport};
+use azure_core::http::{
+    ClientOptions, Context, HttpClient, Pipeline, Request as CoreRequest, RetryOptions, Transport,
+};
 use serde_json::Value;
 
 use super::answer::Answer;
@@ -79,8 +81,16 @@ impl Azure {
     /// # Errors
     /// When a setting is not usable.
     pub fn new(settings: Settings) -> Result<Self, SetupFault> {
+        let transport = Client::new(&settings.cloud)?;
+        Self::sent_by(settings, transport)
+    }
+
+    /// Makes a client whose requests this sends, those for tokens too.
+    ///
+    /// # Errors
+    /// When a setting is not usable.
+    pub fn sent_by(settings: Settings, transport: Arc<dyn HttpClient>) -> Result<Self, SetupFault> {
         let Settings { cloud, sign_in, holder } = settings;
-        let transport = Client::new(&cloud)?;
         let token = Token::new(sign_in, &cloud, transport.clone())?;
         let clock = Clock::new(cloud.clock_speed);
         Ok(Self {
@@ -149,7 +159,7 @@ impl Azure {
     }
 }
 
-fn pipeline(cloud: &Cloud, token: Arc<Token>, transport: Arc<Client>) -> Pipeline {
+fn pipeline(cloud: &Cloud, token: Arc<Token>, transport: Arc<dyn HttpClient>) -> Pipeline {
     let options = ClientOptions {
         transport: Some(Transport::new(transport)),
         // Repeating is decided in `send`, which knows the budgets.

@@ -9,12 +9,15 @@ use anyhow::Context as _;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
+use crate::clock::Clock;
 use crate::sim::{Request, Response, Watch, WatchEvents, World, exchange};
 
 /// A world, and who waits for it to move.
 #[derive(Debug)]
 pub(crate) struct Host {
     world: Mutex<World>,
+    /// By what the world goes.
+    pub(crate) clock: Clock,
     recorder: Option<Mutex<Recorder>>,
     /// Wakes watches: objects have changed.
     pub(crate) changed: Notify,
@@ -23,9 +26,10 @@ pub(crate) struct Host {
 }
 
 impl Host {
-    pub(crate) fn new(world: World, recorder: Option<Recorder>) -> Self {
+    pub(crate) fn new(world: World, clock: Clock, recorder: Option<Recorder>) -> Self {
         Self {
             world: Mutex::new(world),
+            clock,
             recorder: recorder.map(Mutex::new),
             changed: Notify::new(),
             planned: Notify::new(),
@@ -34,7 +38,7 @@ impl Host {
 
     /// Answers a request, and writes it down.
     pub(crate) fn request(&self, request: &Request) -> Response {
-        let response = self.moved(|world| world.request(Timestamp::now(), request));
+        let response = self.moved(|world| world.request(self.clock.now(), request));
         if let Some(recorder) = &self.recorder {
             locked(recorder).append(request, &response);
         }
@@ -45,13 +49,18 @@ impl Host {
     /// Lets happen what is due, and tells when something is next.
     pub(crate) fn advance(&self) -> Option<Timestamp> {
         self.moved(|world| {
-            world.advance(Timestamp::now());
+            world.advance(self.clock.now());
             world.next_event()
         })
     }
 
     pub(crate) fn watch(&self, watch: &mut Watch) -> WatchEvents {
         locked(&self.world).watch(watch)
+    }
+
+    /// Has a look at the world, as it was left by the last request or event.
+    pub(crate) fn seen<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        look(&locked(&self.world))
     }
 
     fn moved<T>(&self, act: impl FnOnce(&mut World) -> T) -> T {
@@ -66,7 +75,7 @@ impl Host {
 }
 
 /// A panic of one connection says nothing about the world.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -1,15 +1,16 @@
-//! The simulator's HTTP side: a world behind TLS on loopback, in the time of this machine.
+//! The simulator's HTTP side: a world behind TLS on loopback, in the time of this machine; or in memory, in tokio's.
 //!
 //! What happens in the world is decided in `sim`; here it is only served, woken and written down.
 #![expect(
     clippy::disallowed_methods,
-    reason = "this module reads the folder of a world, writes the files that a client needs, and reads the clock"
+    reason = "this module reads the folder of a world and writes the files that a client needs"
 )]
 
 mod certificate;
 mod files;
 mod folder;
 mod host;
+mod in_memory;
 mod options;
 mod relay;
 mod serve;
@@ -17,12 +18,13 @@ mod serve;
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use jiff::Timestamp;
 
 pub use files::{Announcement, Files};
 pub use folder::WorldFolder;
+pub use in_memory::{Delivery, InMemory, Line};
 pub use options::Options;
 
+use crate::clock::Clock;
 use crate::cluster::{self, Cluster};
 use crate::sim::{Start, World};
 use certificate::Certificates;
@@ -47,6 +49,7 @@ impl Simulator {
         options: &Options,
         skus: impl Fn(&str) -> anyhow::Result<Vec<serde_json::Value>>,
     ) -> anyhow::Result<Self> {
+        let clock = Clock::of_this_machine();
         let folder = match &options.world {
             Some(path) => WorldFolder::read(path)?,
             None => WorldFolder::default(),
@@ -61,7 +64,7 @@ impl Simulator {
         let faults = options.faults.as_deref().map(folder::read_faults).transpose()?.unwrap_or_default();
         let certificates = Certificates::new().context("failed to make a certificate")?;
         let real = match &options.kubeconfig {
-            Some(path) => Some(real_cluster(path).await?),
+            Some(path) => Some(real_cluster(path, clock).await?),
             None => None,
         };
         let ca_certificate = match &real {
@@ -79,7 +82,7 @@ impl Simulator {
             faults,
             seed: options.seed,
             speed: options.speed,
-            time: Timestamp::now(),
+            time: clock.now(),
             ca_certificate,
         };
         let world = World::new(start).map_err(|faults| folder::refused("the world", &faults))?;
@@ -91,7 +94,7 @@ impl Simulator {
             Files::write(&world, &certificates, (address, options.speed), options.kubeconfig.as_deref())?;
         let token = world.credentials().cluster_token.reveal().to_owned();
         let record = options.record.as_deref().map(host::Recorder::create).transpose()?;
-        let host = Arc::new(Host::new(world, record));
+        let host = Arc::new(Host::new(world, clock, record));
         let relay = real.map(|real| tokio::spawn(Relay::new(Arc::clone(&host), token, real).run()));
         let serving = tokio::spawn(serve::run(listener, certificates.acceptor()?, host));
         Ok(Self { files, notes, tasks: relay.into_iter().chain([serving]).collect() })
@@ -111,9 +114,9 @@ impl Drop for Simulator {
 }
 
 /// Finds the cluster that kubelets are to join.
-async fn real_cluster(kubeconfig: &std::path::Path) -> anyhow::Result<Cluster> {
+async fn real_cluster(kubeconfig: &std::path::Path, clock: Clock) -> anyhow::Result<Cluster> {
     let settings = cluster::Settings { kubeconfig: Some(kubeconfig.to_owned()), context: None };
-    Cluster::of(&settings).await.with_context(|| format!("failed to read `{}`", kubeconfig.display()))
+    Cluster::of(&settings, clock).await.with_context(|| format!("failed to read `{}`", kubeconfig.display()))
 }
 
 /// The text of a certificate as a kubeconfig has it.

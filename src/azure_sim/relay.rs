@@ -11,10 +11,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use anyhow::Context as _;
+use jiff::Timestamp;
 use serde_json::{Value, json};
+use tokio::time::Instant;
 
 use super::host::Host;
 use crate::cluster::{
@@ -184,7 +186,7 @@ impl Relay {
     }
 
     async fn renew_lease(&self, node: &str) -> Result<(), ClusterFailure> {
-        let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string();
+        let now = self.host.clock.now().strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string();
         let renewed = json!({"spec": {"renewTime": now}});
         match self.real.merge_patch(&format!("{LEASES}/{node}"), &renewed).await {
             Ok(_) => return Ok(()),
@@ -218,7 +220,7 @@ impl Relay {
                 };
                 let (Deletion::Accepted | Deletion::Gone) = self.real.delete(&path, &this, Some(0)).await?;
             } else if pod["status"]["phase"] == "Pending" {
-                match self.real.patch_status(&path, &running(&pod)).await {
+                match self.real.patch_status(&path, &running(&pod, self.host.clock.now())).await {
                     Ok(_) => {}
                     Err(failure) if failure.kind == ClusterFailureKind::NotFound => {}
                     Err(failure) => return Err(failure.into()),
@@ -273,8 +275,8 @@ fn told(node: &Value) -> Value {
 }
 
 /// The status of a pod whose containers run.
-fn running(pod: &Value) -> Value {
-    let now = jiff::Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+fn running(pod: &Value, now: Timestamp) -> Value {
+    let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let scheduled = pod["status"]["conditions"].as_array().into_iter().flatten();
     let scheduled = scheduled.filter(|condition| condition["type"] == "PodScheduled").cloned();
     let made = ["Initialized", "ContainersReady", "Ready"]

@@ -12,7 +12,6 @@ use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
-use jiff::Timestamp;
 use tokio::net::{TcpListener, TcpStream};
 use tokio_rustls::TlsAcceptor;
 
@@ -31,9 +30,9 @@ const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 /// A connection that is cut instead of an answer.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is lost")]
-struct Lost;
+pub(super) struct Lost;
 
-type Body = BoxBody<Bytes, Infallible>;
+pub(super) type Body = BoxBody<Bytes, Infallible>;
 
 /// Serves until it is stopped.
 pub(crate) async fn run(listener: TcpListener, acceptor: TlsAcceptor, host: Arc<Host>) {
@@ -62,10 +61,10 @@ impl Drop for AbortOnDrop {
 }
 
 /// Wakes the world when something is due.
-async fn tick(host: Arc<Host>) {
+pub(super) async fn tick(host: Arc<Host>) {
     loop {
         let wait = match host.advance() {
-            Some(next) => Duration::try_from(next.duration_since(Timestamp::now())).unwrap_or_default(),
+            Some(next) => Duration::try_from(next.duration_since(host.clock.now())).unwrap_or_default(),
             None => SLEEP_MAX,
         };
         tokio::select! {
@@ -88,22 +87,39 @@ async fn answer(host: Arc<Host>, request: hyper::Request<Incoming>) -> Result<hy
     let Ok(body) = Limited::new(body, BODY_BYTES_MAX).collect().await else {
         return Ok(plain(413, "the body is too large or was cut"));
     };
+    let request = asked(&parts, body.to_bytes().to_vec());
+    let response = arrived(host.request(&request)).await;
+    told(host, response)
+}
+
+/// Waits until a response arrives: a late one later, a silent one never.
+pub(super) async fn arrived(response: Response) -> Response {
+    match response {
+        Response::Silent => std::future::pending().await,
+        Response::Late(answer, by) => {
+            tokio::time::sleep(by.unsigned_abs()).await;
+            Response::Answer(answer)
+        }
+        response @ (Response::Answer(_) | Response::Lost | Response::Watch(_)) => response,
+    }
+}
+
+/// A request of HTTP, as the world takes it.
+pub(super) fn asked(parts: &http::request::Parts, body: Vec<u8>) -> Request {
     let headers: BTreeMap<String, String> = parts
         .headers
         .iter()
         .filter_map(|(name, value)| Some((name.as_str().to_owned(), value.to_str().ok()?.to_owned())))
         .collect();
     let target = parts.uri.path_and_query().map_or("/", |target| target.as_str()).to_owned();
-    let request =
-        Request { method: parts.method.as_str().to_owned(), target, headers, body: body.to_bytes().to_vec() };
-    match host.request(&request) {
-        Response::Answer(answer) => Ok(whole(answer)),
-        Response::Lost => Err(Lost),
-        Response::Silent => std::future::pending().await,
-        Response::Late(answer, by) => {
-            tokio::time::sleep(by.unsigned_abs()).await;
-            Ok(whole(answer))
-        }
+    Request { method: parts.method.as_str().to_owned(), target, headers, body }
+}
+
+/// What a request came to, as HTTP.
+pub(super) fn told(host: Arc<Host>, response: Response) -> Result<hyper::Response<Body>, Lost> {
+    match response {
+        Response::Answer(answer) | Response::Late(answer, _) => Ok(whole(answer)),
+        Response::Lost | Response::Silent => Err(Lost),
         Response::Watch(watch) => Ok(stream(host, watch)),
     }
 }

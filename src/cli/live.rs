@@ -17,6 +17,7 @@ use super::progress::Progress;
 use super::ui::Ui;
 use super::world;
 use crate::azure::{Azure, CloudFault, Settings as AzureSettings, SetupFault};
+use crate::clock::Clock;
 use crate::cluster::{Cluster, Settings};
 use crate::observe::{self, KarpenterVariables, Named, ObserveFault, observe};
 use crate::offline::{Laid, Request};
@@ -148,7 +149,7 @@ impl Connected {
 /// Makes both clients; everything that is missing is told at once.
 async fn connected(context: &ContextArguments) -> Result<(Cluster, Azure), Failure> {
     let ContextArguments { context, kubeconfig } = context.clone();
-    let cluster = Cluster::of(&Settings { context, kubeconfig }).await;
+    let cluster = Cluster::of(&Settings { context, kubeconfig }, Clock::of_this_machine()).await;
     let settings = AzureSettings::from_environment(&variable, format!("cli-{}", std::process::id()));
     let azure = settings.and_then(Azure::new);
     let mut failure = Failure::errors(Vec::new());

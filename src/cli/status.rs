@@ -10,6 +10,7 @@ use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight};
 use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
+use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
 use crate::ledger::{self, Ledger, PLANS_ONLY, Recorded};
 use crate::model::label;
@@ -54,7 +55,7 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
         .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))?;
     let ContextArguments { context, kubeconfig } = arguments.context.clone();
     let found = runtime.block_on(async {
-        let cluster = Cluster::of(&Settings { context, kubeconfig }).await?;
+        let cluster = Cluster::of(&Settings { context, kubeconfig }, Clock::of_this_machine()).await?;
         let fleets = items(&cluster, FLEETS, "").await?;
         let ledger = ledger::read(&items(&cluster, PLANS, PLANS_ONLY).await?);
         let mut plans = BTreeMap::new();

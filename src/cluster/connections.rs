@@ -14,8 +14,11 @@ use super::ClusterFailure;
 #[derive(Clone)]
 pub(super) struct Connections(Arc<Shared>);
 
+/// Makes a client with connections of its own.
+type Connect = Box<dyn Fn() -> Result<Client, ClusterFailure> + Send + Sync>;
+
 struct Shared {
-    config: Config,
+    connect: Connect,
     current: Mutex<Current>,
 }
 
@@ -34,9 +37,16 @@ impl Connections {
     /// The configuration cannot be used.
     pub(super) fn of(mut config: Config) -> Result<Self, ClusterFailure> {
         config.default_retry = false;
-        let client = client_of(&config)?;
-        let current = Mutex::new(Current { client, generation: 0 });
-        Ok(Self(Arc::new(Shared { config, current })))
+        Self::made_by(Box::new(move || client_of(&config)))
+    }
+
+    /// Prepares connections that this makes, now and after each that has gone silent.
+    ///
+    /// # Errors
+    /// There is no first one.
+    pub(super) fn made_by(connect: Connect) -> Result<Self, ClusterFailure> {
+        let current = Mutex::new(Current { client: connect()?, generation: 0 });
+        Ok(Self(Arc::new(Shared { connect, current })))
     }
 
     /// Returns the client to send with.
@@ -51,8 +61,8 @@ impl Connections {
         if current.generation != generation {
             return;
         }
-        // The same configuration made a client before.
-        if let Ok(client) = client_of(&self.0.config) {
+        // It made a client before.
+        if let Ok(client) = (self.0.connect)() {
             *current = Current { client, generation: generation + 1 };
         }
     }

@@ -21,6 +21,7 @@ use std::path::{Path, PathBuf};
 
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
+use crate::clock::Clock;
 use connections::Connections;
 pub use failure::{ClusterFailure, ClusterFailureKind};
 pub use lease::{GateClosed, WriteGate};
@@ -43,6 +44,7 @@ pub struct Settings {
 #[derive(Clone)]
 pub struct Cluster {
     connections: Connections,
+    clock: Clock,
     /// Where it answers, for messages.
     server: String,
     /// The CA of the API server: PEM in base64.
@@ -54,10 +56,31 @@ impl Cluster {
     ///
     /// # Errors
     /// No kubeconfig, one that cannot be read, or a context that it does not have.
-    pub async fn of(settings: &Settings) -> Result<Self, ClusterFailure> {
+    pub async fn of(settings: &Settings, clock: Clock) -> Result<Self, ClusterFailure> {
         let Connection { config, ca_certificate } = connection(settings).await?;
         let server = config.cluster_url.to_string();
-        Ok(Self { connections: Connections::of(config)?, server, ca_certificate })
+        Ok(Self { connections: Connections::of(config)?, clock, server, ca_certificate })
+    }
+
+    /// Reaches a cluster by clients that this makes: one now, and another after each that has gone silent. None of them may
+    /// repeat requests by itself.
+    ///
+    /// # Errors
+    /// As `connect`.
+    pub fn reached_by(
+        connect: impl Fn() -> Result<kube::Client, ClusterFailure> + Send + Sync + 'static,
+        server: &str,
+        ca_certificate: Option<String>,
+        clock: Clock,
+    ) -> Result<Self, ClusterFailure> {
+        let connections = Connections::made_by(Box::new(connect))?;
+        Ok(Self { connections, clock, server: server.to_owned(), ca_certificate })
+    }
+
+    /// Returns the clock by which all that is done with the cluster goes.
+    #[must_use]
+    pub const fn clock(&self) -> &Clock {
+        &self.clock
     }
 
     /// Returns the address of the API server, for messages.

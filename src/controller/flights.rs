@@ -7,7 +7,6 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
-use super::now;
 use super::serve::Health;
 use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
@@ -169,7 +168,7 @@ impl Flights {
         if let Some(keeper) = &mut self.keeper {
             keeper.take_in_ended(&mut |event| kept(&event));
         }
-        let (seen, failures) = match tokio::time::timeout(READ_MAX, reader.read(now())).await {
+        let (seen, failures) = match tokio::time::timeout(READ_MAX, reader.read()).await {
             Ok((seen, failures)) => (Some(seen), failures),
             Err(_) => (None, vec![unanswered()]),
         };

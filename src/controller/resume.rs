@@ -1,7 +1,6 @@
 //! The ledger: what an earlier process has begun is read back from it, and what is old goes.
 
 use super::looks::items;
-use super::now;
 use crate::apply;
 use crate::cluster::{Cluster, ClusterFailure, Writer};
 use crate::ledger::{self, NeverJoined, PLANS_ONLY};
@@ -54,7 +53,7 @@ pub(super) async fn lift(writer: &Writer, abandoned: &[Abandoned]) {
 
 /// Lets NodePlans go that nobody asks for any more.
 pub(super) async fn tidy(writer: &Writer) {
-    if let Err(fault) = apply::tidy(writer, now()).await {
+    if let Err(fault) = apply::tidy(writer, writer.cluster().clock().now()).await {
         tracing::warn!(hint = fault.hint(), "old NodePlans stay: {fault}");
     }
 }

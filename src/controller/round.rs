@@ -2,12 +2,13 @@
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use jiff::Timestamp;
+use tokio::time::Instant;
 
 use super::metrics::Metrics;
-use super::{looks, now};
+use super::looks;
 use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
 use crate::cluster::Cluster;
 use crate::model::Mode;
@@ -64,7 +65,7 @@ pub(super) struct Round {
 /// # Errors
 /// Everything that keeps a plan from being made.
 pub(super) async fn round(asked: Asked) -> Result<Round, Vec<String>> {
-    let at = now();
+    let at = asked.cluster.clock().now();
     let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
     let seen = seen.map_err(|faults| faults.iter().map(|fault| fault.what.clone()).collect::<Vec<_>>())?;
     // Behind the objects: a kind that was to go when they were read is to go still.

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use jiff::Timestamp;
 use tokio::sync::Notify;
 use tokio::task::JoinHandle;
+use tokio::time::Instant;
 
 use super::flights::{Flights, READ_MAX, unanswered};
 use super::looks::{self, FLEETS, FoundFleet};
-use super::now;
 use super::reports::Reports;
 use super::resume::{self, Left};
 use super::round::{Asked, Creates, Round, round};
@@ -161,12 +162,12 @@ impl<'a> Session<'a> {
             self.take_in_planned().await;
             self.controller.health.progressed();
             self.step(is_woken).await;
-            let until = match self.rounds.next(now(), self.in_flight()) {
+            let until = match self.rounds.next(self.now(), self.in_flight()) {
                 Next::Round => {
                     self.begin_round();
                     LOOK
                 }
-                Next::Wait(until) => Duration::try_from(until.duration_since(now())).unwrap_or_default(),
+                Next::Wait(until) => Duration::try_from(until.duration_since(self.now())).unwrap_or_default(),
             };
             is_woken = self.wait(until).await;
         }
@@ -190,7 +191,7 @@ impl<'a> Session<'a> {
         match looks::waiting(&self.controller.cluster).await {
             Ok(waiting) => {
                 self.startups.saw(&waiting);
-                self.rounds.saw(waiting.into_iter().map(|pod| pod.uid).collect(), now());
+                self.rounds.saw(waiting.into_iter().map(|pod| pod.uid).collect(), self.now());
             }
             Err(failure) => said("pods cannot be listed", &failure),
         }
@@ -210,9 +211,9 @@ impl<'a> Session<'a> {
     /// Writes the NodeFleet's status, where it says something new.
     fn publish(&mut self, found: &FoundFleet) {
         self.news.in_flight = self.flights.listed();
-        self.news.take_silent(self.back_off.silent(now()));
-        let troubles = self.flights.troubles(now());
-        self.news.take_failed(self.back_off.not_done(now()).chain(troubles));
+        self.news.take_silent(self.back_off.silent(self.now()));
+        let troubles = self.flights.troubles(self.now());
+        self.news.take_failed(self.back_off.not_done(self.now()).chain(troubles));
         self.news.take_kept(self.flights.kept());
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
@@ -227,8 +228,12 @@ impl<'a> Session<'a> {
         let unread = self.flights.unread.iter().filter(|_| self.flights.len() > 0);
         news.stops.extend(unread.map(|because| format!("nothing is done until this can be read: {because}")));
         news.stops.splice(0..0, beside);
-        let Some(patch) = news.patch(fleet, &found.object, now()) else { return };
+        let Some(patch) = news.patch(fleet, &found.object, self.now()) else { return };
         self.status.patch_status(format!("{FLEETS}/{}", fleet.name), patch);
+    }
+
+    fn now(&self) -> Timestamp {
+        self.controller.cluster.clock().now()
     }
 
     fn in_flight(&self) -> InFlight {
@@ -252,7 +257,7 @@ impl<'a> Session<'a> {
             in_flight: self.flights.plans(),
             metrics: Arc::clone(&self.controller.metrics),
         };
-        self.rounds.began(now());
+        self.rounds.began(self.now());
         let woken = Arc::clone(&self.woken);
         self.planning = Some(tokio::spawn(async move {
             let round = round(asked).await;
@@ -264,7 +269,7 @@ impl<'a> Session<'a> {
     /// Takes a round in that has been planned.
     async fn take_in_planned(&mut self) {
         let Some(planning) = self.planning.take_if(|planning| planning.is_finished()) else { return };
-        self.rounds.ended(now());
+        self.rounds.ended(self.now());
         match planning.await {
             Ok(Ok(round)) => {
                 self.news.stops.clear();
@@ -348,7 +353,11 @@ impl<'a> Session<'a> {
         for (id, because) in review::not_allowed(rest.plan(), &world.snapshot) {
             let Some(Change::Update(update)) = spec.changes.get(&id).map(|it| &it.change) else { continue };
             let node = &update.target.node;
-            self.back_off.failed(&Tried::ToUpdate(node.clone()), (&node.to_string().into(), &because), now());
+            self.back_off.failed(
+                &Tried::ToUpdate(node.clone()),
+                (&node.to_string().into(), &because),
+                self.now(),
+            );
         }
         let new = self.chosen(spec, &under_way);
         // Creates alone are for nodes none of which goes yet, or for pods that wait.
@@ -382,7 +391,8 @@ impl<'a> Session<'a> {
     fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
         let Self { wants, back_off, .. } = self;
         let making = &self.flights.making();
-        let left_out = automatic::left_out(spec, Choosing { wants, back_off, in_flight, making, at: now() });
+        let left_out =
+            automatic::left_out(spec, Choosing { wants, back_off, in_flight, making, at: self.now() });
         let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
         Chosen { wanted, left_out }
     }
@@ -413,7 +423,7 @@ impl<'a> Session<'a> {
 
     async fn carry(&mut self, (snapshot, policy): (&Snapshot, &Policy), approved: ApprovedPlan) {
         let plan = Arc::new(approved);
-        let book = match Book::open(self.writer.clone(), &plan, None, now()).await {
+        let book = match Book::open(self.writer.clone(), &plan, None, self.now()).await {
             Ok(book) => book,
             Err(fault) => {
                 tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");
@@ -451,7 +461,7 @@ impl<'a> Session<'a> {
             Ok(left) => left,
             Err(failure) => return said("NodePlans cannot be listed", &failure),
         };
-        let Ok((seen, failures)) = tokio::time::timeout(READ_MAX, reader.read(now())).await else {
+        let Ok((seen, failures)) = tokio::time::timeout(READ_MAX, reader.read()).await else {
             return tracing::warn!("{}", unanswered());
         };
         self.controller.health.progressed();
@@ -500,14 +510,14 @@ impl<'a> Session<'a> {
         self.remembered.wrote();
         for Silent { claim, vm, pool, size, image } in self.flights.silent() {
             let like = automatic::Made { pool, size, image };
-            if let Some(silent) = self.back_off.never_joined(&like, &vm, now()) {
+            if let Some(silent) = self.back_off.never_joined(&like, &vm, self.now()) {
                 tracing::warn!(%claim, "{}", silent.because());
             }
         }
         for Ended { tried, node, failed } in ended {
             match failed {
                 None => self.back_off.succeeded(&tried),
-                Some(what) => self.back_off.failed(&tried, (&node, &what), now()),
+                Some(what) => self.back_off.failed(&tried, (&node, &what), self.now()),
             }
         }
     }

@@ -3,11 +3,6 @@
 //! What could not be read to its end is absent and said; it is never taken for empty. Nothing is planned here, and nothing is
 //! written anywhere.
 
-#![cfg_attr(
-    feature = "live",
-    expect(clippy::disallowed_methods, reason = "what Azure refused counts until a time")
-)]
-
 mod ask;
 mod azure;
 mod classes;
@@ -131,7 +126,7 @@ pub async fn observe(
     let mut seen = Observation::default();
     kinds::read(cluster, &mut seen).await.map_err(|fault| vec![fault])?;
     let place = locate::place(azure, named, &seen).await.map_err(|fault| vec![fault])?;
-    let ledger = ledger::read(cluster, Timestamp::now(), &mut seen).await;
+    let ledger = ledger::read(cluster, cluster.clock().now(), &mut seen).await;
     let mut facts = azure::read(azure, (&place, &named.karpenter), &mut seen).await?;
     facts.cluster.ca_certificate = cluster.ca_certificate().map(Into::into);
     facts.ledger = ledger;

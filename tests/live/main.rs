@@ -17,6 +17,7 @@ mod killed;
 mod launch;
 mod lease;
 mod ledger;
+mod memory;
 mod obstacles;
 #[path = "../support/pages.rs"]
 mod pages;

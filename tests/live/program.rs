@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::process::Stdio;
 use std::time::Duration;
 
+use nodeform::clock::Clock;
 use nodeform::cluster::{Cluster, Settings};
 use nodeform::sim::{SimulatedAzure, Start, World};
 use serde_json::{Value, json};
@@ -250,7 +251,7 @@ impl Program {
     /// The cluster, by the kubeconfig that was announced.
     pub(crate) async fn cluster(&self) -> Cluster {
         let settings = Settings { context: None, kubeconfig: Some(self.kubeconfig()) };
-        Cluster::of(&settings).await.expect("the kubeconfig can be used")
+        Cluster::of(&settings, Clock::of_this_machine()).await.expect("the kubeconfig can be used")
     }
 
     /// What must appear in no recording.

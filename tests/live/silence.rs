@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use nodeform::clock::Clock;
 use nodeform::cluster::lease::{Settings as Holder, Terms, acquire};
 use nodeform::cluster::{Cluster, ClusterFailureKind, Settings};
 use serde_json::{Value, json};
@@ -97,7 +98,9 @@ async fn a_connection_that_goes_silent_is_given_up_and_not_used_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let relay = relayed(&program).await;
     let kubeconfig = Some(relay.kubeconfig(&program, folder.path()));
-    let cluster = Cluster::of(&Settings { context: None, kubeconfig }).await.expect("it can be used");
+    let cluster = Cluster::of(&Settings { context: None, kubeconfig }, Clock::of_this_machine())
+        .await
+        .expect("it can be used");
     let nodes = || cluster.list("/api/v1/nodes", "");
     nodes().await.expect("the relay passes it on");
     relay.silence();
@@ -135,7 +138,7 @@ async fn a_server_that_fails_is_asked_again_a_few_times_and_no_more() {
     });
     std::fs::write(&path, kubeconfig.to_string()).expect("written");
     let settings = Settings { context: None, kubeconfig: Some(path) };
-    let cluster = Cluster::of(&settings).await.expect("it can be used");
+    let cluster = Cluster::of(&settings, Clock::of_this_machine()).await.expect("it can be used");
     let failure = cluster.list("/api/v1/nodes", "").await.expect_err("it is busy");
     assert_eq!(failure.kind, ClusterFailureKind::Other, "{failure}");
     assert!(failure.what.contains("503"), "{failure}");

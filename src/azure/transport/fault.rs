@@ -79,7 +79,8 @@ pub enum Unreachable {
 
 impl TransportFault {
     /// As an error of Azure's pipeline, in which it is found again.
-    pub(super) fn into_core(self) -> azure_core::Error {
+    #[must_use]
+    pub fn into_core(self) -> azure_core::Error {
         let kind = match &self {
             Self::Unreachable { why: Unreachable::Tls(_), .. } => ErrorKind::Other,
             Self::Unreachable { .. } => ErrorKind::Connection,

@@ -220,7 +220,7 @@ impl Applying<'_> {
             return Err(not_approved(&[fault]));
         }
         let reader = self.reader(execution)?;
-        let (seen, failures) = self.connected.wait_for(reader.read(world::now()));
+        let (seen, failures) = self.connected.wait_for(reader.read());
         if !failures.is_empty() {
             return Err(Failure::errors(failures));
         }

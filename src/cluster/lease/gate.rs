@@ -2,7 +2,6 @@
 //!
 //! Names, UIDs and `If-None-Match` are the guard behind it: a write that has begun may end after the Lease is lost.
 //! Must never wait or write: it only says what the time since the last renewal is.
-#![expect(clippy::disallowed_methods, reason = "how long ago the last renewal was is a matter of clocks")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -10,6 +9,8 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 use tokio::time::Instant;
+
+use crate::clock::Clock;
 
 /// Says whether a write may begin. Clones share the state.
 #[derive(Clone, Debug)]
@@ -31,6 +32,7 @@ pub enum GateClosed {
 
 #[derive(Debug)]
 struct Renewals {
+    clock: Clock,
     start: Instant,
     open_for: Duration,
     /// When the last renewal began: milliseconds since `start`, plus one; 0 while the Lease is not held.
@@ -48,8 +50,9 @@ impl WriteGate {
     }
 
     /// A closed gate that opens for this long with each renewal.
-    pub(super) fn closed(open_for: Duration) -> Self {
+    pub(super) fn closed(open_for: Duration, clock: Clock) -> Self {
         Self(Some(Arc::new(Renewals {
+            clock,
             start: Instant::now(),
             open_for,
             began: AtomicU64::new(0),
@@ -65,7 +68,7 @@ impl WriteGate {
         let Some(renewals) = &self.0 else { return Ok(()) };
         let began = renewals.began.load(Ordering::SeqCst).checked_sub(1).ok_or(GateClosed::NotHeld)?;
         let monotonic = renewals.start.elapsed().saturating_sub(Duration::from_millis(began));
-        let wall = Timestamp::now().as_millisecond() - renewals.began_wall.load(Ordering::SeqCst);
+        let wall = renewals.clock.now().as_millisecond() - renewals.began_wall.load(Ordering::SeqCst);
         let age = monotonic.max(Duration::from_millis(u64::try_from(wall).unwrap_or(0)));
         if age < renewals.open_for { Ok(()) } else { Err(GateClosed::Late { seconds: age.as_secs() }) }
     }
@@ -101,9 +104,10 @@ mod tests {
 
     #[test]
     fn it_is_open_from_a_renewal_until_its_time_is_over() {
-        let gate = WriteGate::closed(OPEN_FOR);
+        let clock = Clock::beginning_at(Timestamp::UNIX_EPOCH);
+        let gate = WriteGate::closed(OPEN_FOR, clock);
         assert_eq!(gate.check(), Err(GateClosed::NotHeld));
-        gate.renewed(Instant::now(), Timestamp::now());
+        gate.renewed(Instant::now(), clock.now());
         assert!(gate.clone().is_open());
         gate.close();
         assert_eq!(gate.check(), Err(GateClosed::NotHeld));
@@ -112,13 +116,15 @@ mod tests {
     #[test]
     fn either_clock_closes_it() {
         let hour = Duration::from_secs(3_600);
-        let now = Timestamp::now();
-        let slept = WriteGate::closed(OPEN_FOR);
+        let clock = Clock::beginning_at(Timestamp::UNIX_EPOCH);
+        let now = clock.now();
+        let slept = WriteGate::closed(OPEN_FOR, clock);
         slept.renewed(Instant::now(), now.checked_sub(jiff::SignedDuration::from_secs(3_600)).unwrap());
         assert_eq!(slept.check(), Err(GateClosed::Late { seconds: 3_600 }));
 
         let Some(earlier) = Instant::now().checked_sub(hour) else { return };
         let late = WriteGate(Some(Arc::new(Renewals {
+            clock,
             start: earlier,
             open_for: OPEN_FOR,
             began: AtomicU64::new(1),

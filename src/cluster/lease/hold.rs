@@ -1,10 +1,8 @@
 //! Holding the Lease: sends what `decide` decides, waits between, and opens the gate with each renewal.
 //! Must never decide who holds it.
-#![expect(clippy::disallowed_methods, reason = "a Lease tells the time, to people")]
 
 use std::time::Duration;
 
-use jiff::Timestamp;
 use tokio::sync::{oneshot, watch};
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
@@ -132,7 +130,7 @@ pub async fn acquire_named(
         writer: cluster.writing(&WriteGate::always_open()),
         candidate: Candidate::new(identity.clone(), namespace.clone(), *terms).of_lease(name),
         namespace: namespace.clone(),
-        gate: WriteGate::closed(terms.renew_deadline),
+        gate: WriteGate::closed(terms.renew_deadline, *cluster.clock()),
         terms: *terms,
         start: Instant::now(),
     };
@@ -228,8 +226,8 @@ struct Holder {
 
 impl Holder {
     async fn attempt(&mut self) -> Result<Attempt, ClusterFailure> {
-        let start = self.start;
-        let now = || Now { monotonic: start.elapsed(), wall: Timestamp::now() };
+        let (start, clock) = (self.start, *self.writer.cluster().clock());
+        let now = || Now { monotonic: start.elapsed(), wall: clock.now() };
         let attempt = attempt(&self.writer, &mut self.candidate, &self.namespace, now).await?;
         if let Attempt::Renewed(began) = &attempt {
             self.gate.renewed(start + began.monotonic, began.wall);
@@ -281,7 +279,7 @@ impl Holder {
 
     async fn release(self) -> Result<(), ClusterFailure> {
         self.gate.close();
-        let Some(free) = self.candidate.released(Timestamp::now()) else { return Ok(()) };
+        let Some(free) = self.candidate.released(self.writer.cluster().clock().now()) else { return Ok(()) };
         let path = format!("{}/{}", super::list(&self.namespace), self.candidate.lease());
         let limit = Duration::from_secs(RELEASE_SECONDS_MAX);
         match within(&self.writer, limit, self.writer.replace(&path, &free)).await {

@@ -1,0 +1,203 @@
+//! A world in memory: requests of kube's and of Azure's client come to it without a connection, in the time of tokio's clock,
+//! which tests let stand and jump.
+//!
+//! ```text
+//!  kube::Client ──▶ Line ─┬─▶ World
+//!  azure_core ────▶       └─ (late, cut, silent)
+//! ```
+//!
+//! Must never answer anything itself, nor keep what a connection could not keep either.
+
+use std::fmt;
+use std::path::Path;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use azure_core::http::headers::{HeaderName, HeaderValue, Headers};
+use azure_core::http::{AsyncRawResponse, Body as CoreBody, HttpClient, Request as CoreRequest};
+use tower_service::Service;
+
+use super::folder;
+use super::host::{Host, Recorder, locked};
+use super::serve::{self, Lost};
+use crate::azure::{Azure, Cloud, Settings, SetupFault, SignIn, TransportFault, limits};
+use crate::clock::Clock;
+use crate::cluster::{Cluster, ClusterFailure};
+use crate::model::Secret;
+use crate::sim::{Request, Response, Start, World};
+
+/// The CA of an API server in memory, which has no TLS: kubelets there take any.
+const CA: &str = "bm9uZQ==";
+
+/// A world whose time is tokio's.
+#[derive(Clone, Debug)]
+pub struct InMemory(Arc<Host>);
+
+/// What becomes of a request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Delivery {
+    /// It is carried out at once, and answered after this time.
+    Answered(Duration),
+    /// It is carried out, and its connection is cut instead of an answer.
+    Cut,
+    /// It is carried out, and its answer never comes.
+    Unanswered,
+    /// It never arrives, and nobody says so.
+    Swallowed,
+}
+
+/// Says what becomes of each request, in the order in which they are sent.
+type Deliver = Box<dyn FnMut(&Request) -> Delivery + Send>;
+
+/// Why there is no answer.
+type Refused = Box<dyn std::error::Error + Send + Sync>;
+
+/// The way of one process to a world. Clones share it.
+#[derive(Clone)]
+pub struct Line {
+    host: Arc<Host>,
+    deliver: Arc<Mutex<Deliver>>,
+}
+
+impl InMemory {
+    /// Starts a world, at its time; `record` is the file to which exchanges with Azure are appended.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the world, or the file cannot be made.
+    pub fn start(start: Start, record: Option<&Path>) -> anyhow::Result<Self> {
+        let clock = Clock::beginning_at(start.time);
+        let world = World::new(start).map_err(|faults| folder::refused("the world", &faults))?;
+        let host = Arc::new(Host::new(world, clock, record.map(Recorder::create).transpose()?));
+        tokio::spawn(serve::tick(Arc::clone(&host)));
+        Ok(Self(host))
+    }
+
+    /// Returns the clock of the world.
+    #[must_use]
+    pub fn clock(&self) -> Clock {
+        self.0.clock
+    }
+
+    /// Answers a request of somebody who is no process of nodeform, at once.
+    #[must_use]
+    pub fn request(&self, request: &Request) -> Response {
+        self.0.request(request)
+    }
+
+    /// Has a look at the world.
+    pub fn seen<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        self.0.advance();
+        self.0.seen(look)
+    }
+
+    /// Returns a way to the world, on which this becomes of requests.
+    #[must_use]
+    pub fn line(&self, deliver: impl FnMut(&Request) -> Delivery + Send + 'static) -> Line {
+        Line { host: Arc::clone(&self.0), deliver: Arc::new(Mutex::new(Box::new(deliver))) }
+    }
+}
+
+impl Line {
+    /// Has this become of requests from now on.
+    pub fn deliver(&self, deliver: impl FnMut(&Request) -> Delivery + Send + 'static) {
+        *locked(&self.deliver) = Box::new(deliver);
+    }
+
+    /// Returns the cluster of the world.
+    ///
+    /// # Errors
+    /// None is known.
+    pub fn cluster(&self) -> Result<Cluster, ClusterFailure> {
+        let (line, clock) = (self.clone(), self.host.clock);
+        let connect = move || Ok(kube::Client::new(line.clone(), "default"));
+        Cluster::reached_by(connect, "https://kubernetes.simulated", Some(CA.to_owned()), clock)
+    }
+
+    /// Returns Azure as the identity of the world's settings sees it.
+    ///
+    /// # Errors
+    /// A setting is not usable.
+    pub fn azure(&self) -> Result<Azure, SetupFault> {
+        let sign_in = self.host.seen(|world| SignIn::ClientSecret {
+            tenant: world.settings().tenant.clone(),
+            client: world.settings().client.clone(),
+            secret: Secret::new(world.credentials().client_secret.reveal().to_owned()),
+        });
+        let cloud = Cloud { name: "SimulatedCloud".to_owned(), ..Cloud::public() };
+        let settings = Settings { cloud, sign_in, holder: "in-memory".to_owned() };
+        Azure::sent_by(settings, Arc::new(self.clone()))
+    }
+
+    /// Sends a request.
+    async fn send(&self, request: &Request) -> Result<Response, Lost> {
+        let delivery = locked(&self.deliver)(request);
+        if delivery == Delivery::Swallowed {
+            return std::future::pending().await;
+        }
+        let response = self.host.request(request);
+        match delivery {
+            Delivery::Answered(after) => tokio::time::sleep(after).await,
+            Delivery::Cut => return Err(Lost),
+            Delivery::Unanswered | Delivery::Swallowed => std::future::pending().await,
+        }
+        Ok(serve::arrived(response).await)
+    }
+}
+
+impl fmt::Debug for Line {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Line")
+    }
+}
+
+impl Service<http::Request<kube::client::Body>> for Line {
+    type Response = http::Response<serve::Body>;
+    type Error = Refused;
+    type Future = Pin<Box<dyn Future<Output = Result<Self::Response, Refused>> + Send>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Refused>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<kube::client::Body>) -> Self::Future {
+        let line = self.clone();
+        Box::pin(async move {
+            let (parts, body) = request.into_parts();
+            let body = body.collect_bytes().await?.to_vec();
+            let token = line.host.seen(|world| world.credentials().cluster_token.reveal().to_owned());
+            let asked = serve::asked(&parts, body).header("authorization", &format!("Bearer {token}"));
+            let response = line.send(&asked).await?;
+            Ok(serve::told(line.host, response)?)
+        })
+    }
+}
+
+#[async_trait]
+impl HttpClient for Line {
+    async fn execute_request(&self, request: &CoreRequest) -> azure_core::Result<AsyncRawResponse> {
+        let host = request.url().host_str().unwrap_or_default().to_owned();
+        let mut asked =
+            Request::new(request.method().as_ref(), &request.path_and_query()).header("host", &host);
+        for (name, value) in request.headers().iter() {
+            asked = asked.header(name.as_str(), value.as_str());
+        }
+        if let CoreBody::Bytes(bytes) = request.body() {
+            asked.body = bytes.to_vec();
+        }
+        let why = match tokio::time::timeout(limits::READ_TIMEOUT, self.send(&asked)).await {
+            Ok(Ok(Response::Answer(answer))) => {
+                let mut headers = Headers::new();
+                for (name, value) in answer.headers {
+                    headers.insert(HeaderName::from(name.to_ascii_lowercase()), HeaderValue::from(value));
+                }
+                return Ok(AsyncRawResponse::from_bytes(answer.status.into(), headers, answer.body));
+            }
+            Ok(Ok(Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_)) | Err(Lost)) => "the answer is lost",
+            Err(_) => "no answer in time",
+        };
+        Err(TransportFault::Lost { host, why: why.to_owned() }.into_core())
+    }
+}
