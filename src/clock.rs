@@ -67,7 +67,7 @@ mod tests {
     #[tokio::test(start_paused = true)]
     async fn time_stands_while_a_thread_of_its_own_works() {
         let clock = Clock::beginning_at(Timestamp::UNIX_EPOCH);
-        let (done, works) = std::sync::mpsc::channel();
+        let (done, works) = std::sync::mpsc::channel::<()>();
         let planning = tokio::task::spawn_blocking(move || works.recv_timeout(Duration::from_millis(50)));
         tokio::select! {
             ended = planning => assert!(ended.expect("it ends").is_err(), "it worked all the time"),

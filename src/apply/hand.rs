@@ -132,7 +132,9 @@ impl Hand {
         change: Option<&ChangeId>,
     ) -> Result<Option<Value>, Performed> {
         let found = self.azure.get_optional(&Request::read(id, api)).await;
-        let Some(found) = found.map_err(|failure| of_azure(&failure, None, self.now()))? else { return Ok(None) };
+        let Some(found) = found.map_err(|failure| of_azure(&failure, None, self.now()))? else {
+            return Ok(None);
+        };
         let tags = found["tags"].as_object().into_iter().flatten();
         let tags = tags.filter_map(|(key, value)| Some((key.as_str().into(), value.as_str()?.into())));
         match foreign(&tags.collect(), &self.cluster, change) {

@@ -195,7 +195,9 @@ impl HttpClient for Line {
                 }
                 return Ok(AsyncRawResponse::from_bytes(answer.status.into(), headers, answer.body));
             }
-            Ok(Ok(Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_)) | Err(Lost)) => "the answer is lost",
+            Ok(
+                Ok(Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_)) | Err(Lost),
+            ) => "the answer is lost",
             Err(_) => "no answer in time",
         };
         Err(TransportFault::Lost { host, why: why.to_owned() }.into_core())

@@ -7,8 +7,8 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::time::Instant;
 
-use super::metrics::Metrics;
 use super::looks;
+use super::metrics::Metrics;
 use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
 use crate::cluster::Cluster;
 use crate::model::Mode;

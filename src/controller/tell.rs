@@ -40,6 +40,10 @@ impl Teller {
             Event::TriesAgain { action, because, is_new: false } => {
                 tracing::debug!(plan, change = %action.change, "{}: {because}", action.effect);
             }
+            // Budgets are there to be waited for.
+            Event::TriesAgain { action, because, .. } if matches!(action.effect, Effect::Evict(_)) => {
+                tracing::debug!(plan, change = %action.change, "{}: {because}", action.effect);
+            }
             Event::TriesAgain { action, because, is_new: true } => {
                 tracing::warn!(
                     plan,

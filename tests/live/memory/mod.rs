@@ -6,6 +6,8 @@
 //! late, cut, unanswered, swallowed. Nothing may wait for a real clock, a socket or a process: time stands still meanwhile.
 
 mod deadlines;
+mod lies;
+mod owned;
 mod stories;
 
 use std::sync::{Arc, Mutex};
@@ -172,7 +174,9 @@ impl Story {
     fn sent(&self, request: &Request) -> (u16, Value) {
         match self.world.request(request) {
             Response::Answer(answer) => (answer.status, answer.value()),
-            other @ (Response::Lost | Response::Watch(_)) => panic!("{request:?}: {other:?}"),
+            other @ (Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_)) => {
+                panic!("{request:?}: {other:?}")
+            }
         }
     }
 
@@ -189,6 +193,41 @@ impl Story {
 
     pub(crate) fn patch(&self, target: &str, body: &Value) -> (u16, Value) {
         self.asks_cluster("PATCH", target, ("application/merge-patch+json", body))
+    }
+
+    /// Asks Azure, as a person with every right would.
+    pub(crate) fn arm(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {
+        let (form, tenant) = self.world.seen(|world| {
+            let (settings, secret) = (world.settings(), world.credentials().client_secret.reveal());
+            let form = format!(
+                "grant_type=client_credentials&client_id={}&client_secret={secret}\
+                 &scope=https%3A%2F%2Fmanagement.azure.com%2F.default",
+                settings.client
+            );
+            (form, settings.tenant.clone())
+        });
+        let mut request = Request::new("POST", &format!("/{tenant}/oauth2/v2.0/token"));
+        request.body = form.into_bytes();
+        let (_, token) = self.sent(&request);
+        let token = token["access_token"].as_str().expect("a token").to_owned();
+        let request = Request::new(method, target)
+            .header("authorization", &format!("Bearer {token}"))
+            .header("host", "127.0.0.1:8443");
+        self.sent(&if body.is_null() { request } else { request.json(body) })
+    }
+
+    /// Removes an object as who forces it: its finalizers first.
+    pub(crate) fn forced_away(&self, path: &str) {
+        self.patch(path, &json!({"metadata": {"finalizers": null}}));
+        self.kube("DELETE", path, &Value::Null);
+        self.patch(path, &json!({"metadata": {"finalizers": null}}));
+    }
+
+    /// The names of VMs.
+    pub(crate) fn vms(&self) -> Vec<String> {
+        let state = self.state();
+        let vms = state["virtualMachines"].as_array().into_iter().flatten();
+        vms.filter_map(|vm| vm["name"].as_str()).map(str::to_owned).collect()
     }
 
     /// Asks the simulator itself.
