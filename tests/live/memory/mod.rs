@@ -8,6 +8,7 @@
 mod deadlines;
 mod lies;
 mod owned;
+mod refused;
 mod stories;
 
 use std::sync::{Arc, Mutex};
@@ -16,7 +17,6 @@ use std::time::Duration;
 use nodeform::apply::Stop;
 use nodeform::azure_sim::{Delivery, InMemory, Line};
 use nodeform::catalog::Catalog;
-use nodeform::clock::Clock;
 use nodeform::controller::{Controller, Health, Metrics, run};
 use nodeform::model::Region;
 use nodeform::observe::{KarpenterVariables, Named};
@@ -31,7 +31,21 @@ use tracing_subscriber::layer::SubscriberExt as _;
 const WORLD: &str = include_str!("../world.yaml");
 const INFLATE: &str = "/apis/apps/v1/namespaces/default/deployments/inflate";
 pub(crate) const FLEET: &str = "/apis/nodeform.dev/v1alpha1/nodefleets/demo";
+pub(crate) const POOLS: &str = "/apis/karpenter.sh/v1/nodepools";
+pub(crate) const CLASS: &str = "/apis/karpenter.azure.com/v1beta1/aksnodeclasses/default";
 pub(crate) const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+
+/// What is sold in a world: a round over few sizes is planned in a tenth of the time.
+const SIZES: [&str; 8] = [
+    "Standard_D2s_v5",
+    "Standard_D4s_v5",
+    "Standard_D8s_v5",
+    "Standard_D16s_v5",
+    "Standard_D8s_v3",
+    "Standard_D8as_v5",
+    "Standard_D8ls_v5",
+    "Standard_D8ds_v5",
+];
 
 /// When every world begins.
 const START: &str = "2026-01-05T09:00:00Z";
@@ -45,6 +59,7 @@ const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
 /// A world, and a controller in it.
 pub(crate) struct Story {
     pub(crate) world: InMemory,
+    catalogs: Catalogs,
     process: Option<Process>,
     started: usize,
     said: Said,
@@ -103,9 +118,12 @@ impl Story {
             serde_saphyr::from_multiple(&format!("{documents}{fleet}")).expect("they are YAML");
         let WorldDocuments { settings, faults, manifests } =
             WorldDocuments::read(documents).expect("they describe a world");
-        let skus = Catalog::embedded(&Region::new(&settings.location)).map(|catalog| catalog.skus());
+        let catalog = Catalog::embedded(&Region::new(&settings.location)).expect("the region is known");
+        let mut skus = catalog.skus();
+        skus.retain(|sku| SIZES.iter().any(|name| sku["name"] == *name));
+        let sold = json!({"value": skus}).to_string();
+        let catalogs = Catalogs::from(vec![("skus.json".to_owned(), sold)]);
         let time = START.parse().expect("a time");
-        let skus = skus.unwrap_or_default();
         let start = Start { settings, skus, manifests, faults, time, ..Start::default() };
         let folder = tempfile::tempdir().expect("a folder");
         let world = InMemory::start(start, Some(&folder.path().join("record.jsonl"))).expect("it is valid");
@@ -114,7 +132,7 @@ impl Story {
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
         let heard = Targets::new().with_target("nodeform", tracing::Level::INFO);
         let hears = tracing::subscriber::set_default(tracing_subscriber::registry().with(heard).with(layer));
-        Self { world, process: None, started: 0, said, folder, _hears: hears }
+        Self { world, catalogs, process: None, started: 0, said, folder, _hears: hears }
     }
 
     /// Starts a controller, beside those that run already.
@@ -133,7 +151,7 @@ impl Story {
             cluster,
             azure,
             named,
-            catalogs: Catalogs::default(),
+            catalogs: self.catalogs.clone(),
             identity: format!("here_nodeform-{}-0", self.started),
             metrics: Arc::<Metrics>::default(),
             health: Arc::clone(&health),
@@ -160,10 +178,6 @@ impl Story {
         let process = self.process.take().expect("it was started");
         process.stop.ask();
         process.running.await.expect("it ends without a panic");
-    }
-
-    pub(crate) fn clock(&self) -> Clock {
-        self.world.clock()
     }
 
     /// What the controllers have logged.
@@ -269,7 +283,7 @@ impl Story {
     pub(crate) async fn wait(&self, holds: impl Fn() -> bool) {
         let waited = tokio::time::timeout(PATIENCE, async {
             while !holds() {
-                tokio::time::sleep(Duration::from_millis(250)).await;
+                tokio::time::sleep(Duration::from_millis(500)).await;
             }
         });
         if waited.await.is_err() {
@@ -295,6 +309,20 @@ impl Story {
             none("virtualMachines") && none("networkInterfaces") && self.claims().is_empty()
         })
         .await;
+    }
+
+    /// What is left of a removal that has begun: mark, label and taints.
+    pub(crate) fn begun_removal(&self, claim: &Value) -> [Value; 3] {
+        let name = claim["metadata"]["name"].as_str().expect("a name");
+        let (_, claim) = self.kube("GET", &format!("{CLAIMS}/{name}"), &Value::Null);
+        let (_, node) = self.kube("GET", &format!("/api/v1/nodes/aks-{name}"), &Value::Null);
+        let labels = &node["metadata"]["labels"];
+        let taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
+        [
+            claim["metadata"]["annotations"]["nodeform.dev/removal"].clone(),
+            labels["node.kubernetes.io/exclude-from-external-load-balancers"].clone(),
+            taints.into_iter().filter(|taint| taint["key"] == "karpenter.sh/disrupted").collect(),
+        ]
     }
 
     /// What Azure was asked, and what it answered.
