@@ -13,9 +13,9 @@ use super::by_hand::Waits;
 use super::standing::FleetRef;
 use crate::api::meta::Condition;
 use crate::api::node_fleet::{
-    self as wire, FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight,
+    self as wire, FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight, TriedNode,
 };
-use crate::model::{ChangeClass, DisruptionReason, Mode, NodeName};
+use crate::model::{ChangeClass, DisruptionReason, Mode, NodeName, Tried};
 use crate::plan::summary::pending;
 use crate::plan::{Plan, Summary};
 
@@ -23,6 +23,7 @@ use crate::plan::{Plan, Summary};
 const HOLDS_MAX: usize = 100;
 const STOPS_MAX: usize = 20;
 const WAITING_MAX: usize = 10;
+const PURPOSES_MAX: usize = 256;
 const LETTERS_MAX: usize = 512;
 
 /// What there is to say.
@@ -46,6 +47,9 @@ pub struct News {
     pub kept: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
+    /// Nodes that run none of the pods that they were made for; `None` until that was looked at: what an earlier process
+    /// wrote stays until then.
+    pub tried: Option<Vec<TriedNode>>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
@@ -110,6 +114,19 @@ impl News {
         next.into_iter().filter(|waiting| !before.contains(waiting)).collect()
     }
 
+    /// Takes the nodes that run none of the pods that they were made for.
+    pub fn take_tried(&mut self, tried: &[Tried]) {
+        let row = |tried: &Tried| TriedNode {
+            node: tried.node.to_string(),
+            pods: tried.pods.iter().take(PURPOSES_MAX).map(ToString::to_string).collect(),
+            pool: tried.pool.to_string(),
+            made_from: tried.made_from.to_string(),
+            joined: tried.joined.to_string(),
+            because: short(&tried.because),
+        };
+        self.tried = Some(tried.iter().map(row).collect());
+    }
+
     /// Takes what could not be done a short while ago.
     pub fn take_failed(&mut self, failed: impl Iterator<Item = NotDone>) {
         let hold = |failed: NotDone| FleetHold {
@@ -161,7 +178,7 @@ impl News {
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
-        let Self { mode, plan, in_flight, holds, deletions, silent, failed, kept, waiting, stops } =
+        let Self { mode, plan, in_flight, holds, deletions, silent, failed, kept, waiting, tried, stops } =
             self.clone();
         let holds = deletions
             .into_iter()
@@ -182,6 +199,7 @@ impl News {
             in_flight: Some(in_flight),
             holds: Some(holds),
             waiting: Some(waiting),
+            tried: tried.or_else(|| known.tried.clone()),
             stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
             last_applied_revision: known.last_applied_revision.clone(),
             last_handled_reconcile_at: known.last_handled_reconcile_at.clone(),

@@ -10,7 +10,8 @@ use super::finding::{Finding, Rule};
 use super::made::Made;
 use super::price::effective_price;
 use super::substitutes::buyable;
-use crate::model::{MicroUsdPerHour, Node, NodeName, Offering, PodKey, PodPlace};
+use crate::model::purpose::Purposes;
+use crate::model::{MicroUsdPerHour, Node, NodeName, Offering, PodKey, PodPlace, Purpose};
 use crate::plan::execution::{CHOICES_MAX, Execution, NodeIdentity};
 use crate::plan::{ChangeId, Choice};
 use crate::snapshot::azure::{VmFacts, is_of_claim};
@@ -27,6 +28,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         head(case, execution).into_iter().map(|why| Finding::new(Rule::Execution, "plan", why)).collect();
     for made in &case.made {
         let faults = launch(case, execution, made).into_iter().chain(nominated(case, execution, made));
+        let faults = faults.chain(made_for(case, execution, made));
         found.extend(faults.map(|why| Finding::new(Rule::Execution, made.title(), why)));
     }
     let comes = takers(case);
@@ -68,6 +70,7 @@ fn head(case: &Case<'_>, execution: &Execution) -> Vec<String> {
     }
     let unknown = |id: &ChangeId| !spec.changes.contains_key(id);
     let named = execution.nodes.keys().chain(execution.removals.keys()).chain(execution.nominations.keys());
+    let named = named.chain(execution.made_for.keys());
     faults.extend(
         named.filter(|id| unknown(id)).map(|id| format!("carries out `{id}`, which it does not hold")),
     );
@@ -143,6 +146,17 @@ fn nominated(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<Str
     let listed = execution.nominations.get(made.id).map_or(&[][..], Vec::as_slice);
     let is_so = listed.is_sorted() && listed.iter().collect::<BTreeSet<_>>() == wanted;
     if is_so { Vec::new() } else { vec!["nominates other pods than those that wait for it".to_owned()] }
+}
+
+/// A node says that it is made for the pods that are placed on it, and for no others.
+fn made_for(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Option<String> {
+    let real = made.pods.iter().filter(|key| !key.is_placeholder());
+    let mut purposes = Purposes::default();
+    let wanted: BTreeSet<Purpose> =
+        real.filter_map(|key| case.pods.get(key)).map(|pod| purposes.of(pod)).collect();
+    let listed = execution.made_for.get(made.id).map_or(&[][..], Vec::as_slice);
+    let is_so = listed.is_sorted() && listed.iter().collect::<BTreeSet<_>>() == wanted.iter().collect();
+    (!is_so).then(|| "is made for other pods than those that are placed on it".to_owned())
 }
 
 /// The new nodes that take pods of each node.

@@ -1,4 +1,4 @@
-//! Pods that must wait: gated ones, and those with a required rule that is not planned with yet. What they may need stays.
+//! Pods that must wait: gated ones, those whose like run on none of the nodes that were made for them, and those with a required rule that is not planned with yet. What they may need stays.
 
 use std::collections::BTreeMap;
 
@@ -45,11 +45,14 @@ pub(super) fn wants<'c>(case: &'c Case<'_>, node: &Node) -> Option<&'c PodKey> {
     let held = case.plan.evidence.report.held.iter().flat_map(|held| &held.pods);
     let known = held.filter_map(|key| Some((key, *case.pods.get(key)?)));
     // Whoever lifts a gate may plan anew then.
-    let mut waiting = known.filter(|(_, pod)| pod.spec.gates.is_empty());
+    let mut waiting = known.filter(|(_, pod)| pod.spec.gates.is_empty() && pod.spec.withheld.is_none());
     waiting.find(|(_, pod)| fits(pod)).map(|(key, _)| key)
 }
 
 fn must_wait(spec: &PodSpec) -> Option<String> {
+    if spec.withheld.is_some() {
+        return Some("is placed although nodes that were made for its like run none of them".to_owned());
+    }
     if let Some(gate) = spec.gates.first() {
         return Some(format!("is placed although its scheduling gate `{gate}` holds it back"));
     }

@@ -1,12 +1,13 @@
 //! What is looked at between rounds: the NodeFleets, and the pods that wait.
 
+use jiff::Timestamp;
 use serde_json::Value;
 
 use crate::api::node_fleet::FleetWaiting;
 use crate::automatic::{self, Definition, Standing, WaitingPod};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
 use crate::model::PodKey;
-use crate::plan::Plan;
+use crate::plan::{self, Plan};
 use crate::render;
 
 /// Where NodeFleets are.
@@ -57,6 +58,20 @@ pub(super) async fn waiting(cluster: &Cluster) -> Result<Vec<WaitingPod>, Cluste
         })
     });
     Ok(waiting.collect())
+}
+
+/// Returns the pods that wait for a node which should have been initialized by now, with what it lacks.
+pub(super) fn awaited(plan: &Plan, at: Timestamp, clock_speed: u32) -> Vec<FleetWaiting> {
+    let speed = i32::try_from(clock_speed).unwrap_or(i32::MAX);
+    let late = plan::awaited::awaited(plan).into_iter().filter(|awaited| awaited.is_late(at, speed));
+    let waiting = late.filter_map(|awaited| {
+        Some(FleetWaiting {
+            pods: i32::try_from(awaited.pods.len()).unwrap_or(i32::MAX),
+            example: awaited.pods.first()?.to_string(),
+            because: format!("{}; {}", awaited.because(), awaited.hint()),
+        })
+    });
+    waiting.collect()
 }
 
 /// Returns the pods that stay Pending by a plan, in the words of its page.

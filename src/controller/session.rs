@@ -299,11 +299,12 @@ impl<'a> Session<'a> {
         let Round { at, world, creates, rest, deleted, waits, .. } = round;
         let with_waiting = creates.as_ref().map_or_else(|| rest.plan(), |creates| creates.plan.plan());
         self.news.take(rest.plan(), with_waiting, at);
-        for FleetWaiting { pods, example, because } in
-            self.news.take_waiting(looks::without_node(with_waiting))
-        {
+        let mut waiting = looks::without_node(with_waiting);
+        waiting.extend(looks::awaited(with_waiting, at, self.clock_speed));
+        for FleetWaiting { pods, example, because } in self.news.take_waiting(waiting) {
             tracing::warn!(pods, example, "pods stay Pending: {because}");
         }
+        self.news.take_tried(&world.tries.tried);
         self.note_faulty(&world);
         for hold in self.news.take_deletions(&waits) {
             tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);

@@ -4,7 +4,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::LaunchFault;
-use crate::model::{DisruptionReason, Node, NodeName, Pod, PodKey, PodPlace};
+use crate::model::purpose::Purposes;
+use crate::model::{DisruptionReason, Node, NodeName, Pod, PodKey, PodPlace, Purpose};
 use crate::plan::execution::{NodeIdentity, Removal};
 use crate::plan::{Change, ChangeId, Plan};
 use crate::snapshot::azure::{VmFacts, is_of_claim};
@@ -16,6 +17,7 @@ pub(super) struct Existing {
     pub(super) nodes: BTreeMap<ChangeId, NodeIdentity>,
     pub(super) removals: BTreeMap<ChangeId, Removal>,
     pub(super) nominations: BTreeMap<ChangeId, Vec<PodKey>>,
+    pub(super) made_for: BTreeMap<ChangeId, Vec<Purpose>>,
 }
 
 /// Returns it, with what cannot be carried out.
@@ -47,6 +49,7 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
             existing.removals.insert(id.clone(), Removal { grace, after });
         }
     }
+    let mut purposes = Purposes::default();
     for (id, _, _) in plan.spec.creates() {
         let placed = plan.evidence.placements.get(id).map_or(&[][..], |placement| &placement.pods);
         let waits = |key: &&PodKey| {
@@ -56,6 +59,12 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
         waiting.sort();
         if !waiting.is_empty() {
             existing.nominations.insert(id.clone(), waiting);
+        }
+        let real = placed.iter().filter(|key| !key.is_placeholder());
+        let made_for: BTreeSet<Purpose> =
+            real.filter_map(|key| pods.get(key)).map(|pod| purposes.of(pod)).collect();
+        if !made_for.is_empty() {
+            existing.made_for.insert(id.clone(), made_for.into_iter().collect());
         }
     }
     (existing, faults)

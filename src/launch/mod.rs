@@ -87,8 +87,8 @@ pub fn execution(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Result<Ex
     if !faults.is_empty() {
         return Err(faults);
     }
-    let existing::Existing { nodes, removals, nominations } = existing;
-    Ok(Execution { cluster, machines, launches, nodes, removals, nominations })
+    let existing::Existing { nodes, removals, nominations, made_for } = existing;
+    Ok(Execution { cluster, machines, launches, nodes, removals, nominations, made_for })
 }
 
 fn all(plan: &Plan, object: String, why: &str) -> Vec<LaunchFault> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::SignedDuration;
 
 use crate::api::text::DurationText;
-use crate::model::{Claimed, Drift, ExpireAfter, Stamp, Trouble, label};
+use crate::model::{Claimed, Drift, ExpireAfter, Purpose, Stamp, Trouble, label};
 
 use super::cursor::Cursor;
 use super::meta::Meta;
@@ -26,8 +26,11 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
         drift: status.and_then(drift),
         pool_stamp: stamp(meta, POOL_STAMP),
         class_stamp: stamp(meta, CLASS_STAMP),
+        requirements_hash: meta.annotations.get(label::REQUIREMENTS_HASH).cloned(),
         expire_after: expire_after(spec),
         termination_grace_period: spec.text("terminationGracePeriod").and_then(|text| duration(text)),
+        made_for: made_for(meta),
+        lacks: Vec::new(),
         is_own: meta.annotations.contains_key(label::CLUSTER),
         is_deleted: meta.is_deleting,
         begun_by: meta.annotations.get(label::REMOVAL).map(|mark| plan_of(mark)),
@@ -37,6 +40,12 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
 /// The plan of a mark, `PLAN/CHANGE/TIME`. One that cannot be read is a mark all the same.
 fn plan_of(mark: &str) -> Arc<str> {
     mark.split('/').next().unwrap_or_default().into()
+}
+
+/// Returns for which pods a claim was made.
+fn made_for(meta: &Meta) -> BTreeSet<Purpose> {
+    let written = meta.annotations.get(label::MADE_FOR).map_or("", |text| text);
+    written.split(',').filter(|purpose| !purpose.is_empty()).map(Purpose::new).collect()
 }
 
 fn stamp(meta: &Meta, [hash, version]: [&str; 2]) -> Option<Stamp> {

@@ -6,6 +6,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::model::{Namespace, Pod, PodKey, PodPlace, PodSpec, PodState, SchedulingRule, Workload};
 
 use super::fault::Fault;
@@ -23,6 +25,8 @@ use super::workload::WorkloadObject;
 pub struct Expanded {
     /// Pods, sorted.
     pub pods: Vec<Pod>,
+    /// When pods were made that exist and have no node.
+    pub waiting_since: BTreeMap<PodKey, Timestamp>,
     /// DaemonSets, sorted.
     pub daemons: Vec<DaemonSet>,
     /// What the pods of each workload are, and how many it wants.
@@ -97,6 +101,9 @@ pub fn expand(
     derive_daemons(&live, &mut maker, &mut expanded.daemons);
     for (pod, body) in live {
         let spec = maker.spec(&body);
+        if let Some(created) = pod.created.filter(|_| pod.node.is_none()) {
+            expanded.waiting_since.insert(pod.key.clone(), created);
+        }
         expanded.pods.push(pod.into_pod(spec));
     }
     expanded.pods.sort();

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::model::{NodeName, Pod, PodKey, PodPlace, PodSpec, PodState, Workload};
 
 use super::claimed;
@@ -24,6 +26,8 @@ pub struct LivePod {
     pub maker: Option<Maker>,
     /// The node that it is bound to.
     pub node: Option<NodeName>,
+    /// When it was made.
+    pub created: Option<Timestamp>,
     /// Whether it is of a DaemonSet, or a static pod of its node.
     pub is_daemon: bool,
     /// Whether it asks not to be disrupted.
@@ -83,6 +87,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
         maker: workload.as_ref().and_then(|owner| Maker::of(owner, &meta)),
         workload,
         node: pod::node(spec),
+        created: meta.created,
         is_daemon,
         is_do_not_disrupt: meta.do_not_disrupt().is_some_and(meta::is_do_not_disrupt),
         is_terminating: meta.is_deleting,

@@ -257,6 +257,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     let objects = Objects {
         pods_without_requests: expanded.pods.iter().filter(is_silent).count(),
         pods: expanded.pods,
+        waiting_since: expanded.waiting_since,
         daemons: expanded.daemons,
         templates: if has_buffers { expanded.templates } else { std::collections::BTreeMap::new() },
         refusals: refusals::refusals(found.told, &found.claims),

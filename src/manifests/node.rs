@@ -6,8 +6,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use crate::model::{
-    ClaimName, Claimed, ClassName, LabelKey, Node, NodeName, NodeStage, PoolName, Requirement, Requirements,
-    Resources, Taint, Trouble, label,
+    ClaimName, Claimed, ClassName, LabelKey, Lack, Node, NodeName, NodeStage, PoolName, Requirement,
+    Requirements, ResourceName, Resources, Taint, Trouble, label,
 };
 
 use super::claimed;
@@ -41,6 +41,8 @@ pub struct ClaimObject {
     node_name: Option<Arc<str>>,
     capacity: Resources,
     allocatable: Resources,
+    /// The resources that it asks for.
+    promised: Vec<ResourceName>,
     is_initialized: bool,
     quiet_since: Option<Timestamp>,
     is_consolidatable: bool,
@@ -92,6 +94,18 @@ impl NodeObject {
         self.meta.label(key).is_some_and(|value| &**value == "true")
     }
 
+    /// Returns what keeps a node from being initialized.
+    fn lacks(&self, claim: &ClaimObject) -> Vec<Lack> {
+        let is_unready = self.troubles.iter().any(|trouble| &*trouble.kind == "Ready");
+        let stays = |taint: &&Taint| taint.is_ephemeral() || claim.has_startup_taint(taint);
+        let taints = self.taints.iter().filter(stays);
+        let absent = claim.promised.iter().filter(|name| self.allocatable.get(name) == 0);
+        let registration = (!self.is_labelled(label::REGISTERED)).then_some(Lack::Registration);
+        let lacks = registration.into_iter().chain(is_unready.then_some(Lack::Ready));
+        let lacks = lacks.chain(taints.map(|taint| Lack::Taint(taint.to_string().into())));
+        lacks.chain(absent.map(|name| Lack::Resource(name.as_str().into()))).collect()
+    }
+
     /// Returns the node as the model has it, with what its claim adds.
     ///
     /// A node is not initialized while its claim, or Karpenter's label of registered nodes, says so; until
@@ -104,6 +118,8 @@ impl NodeObject {
         let mut labels = meta::normalized(&self.meta.labels);
         let mut taints = self.taints.clone();
         let (mut capacity, mut allocatable) = (self.capacity.clone(), self.allocatable.clone());
+        let lacks =
+            claim.as_ref().filter(|_| !is_initialized).map(|claim| self.lacks(claim)).unwrap_or_default();
         if let Some(claim) = claim.as_ref().filter(|_| !is_initialized) {
             fill(&mut capacity, &claim.capacity);
             fill(&mut allocatable, &claim.allocatable);
@@ -115,11 +131,9 @@ impl NodeObject {
             }
         }
         if !is_initialized {
-            let startup = claim.as_ref().map(|claim| &*claim.startup_taints).unwrap_or_default();
-            taints.retain(|taint| {
-                !taint.is_ephemeral()
-                    && !startup.iter().any(|gone| gone.key == taint.key && gone.effect == taint.effect)
-            });
+            let is_startup =
+                |taint: &Taint| claim.as_ref().is_some_and(|claim| claim.has_startup_taint(taint));
+            taints.retain(|taint| !taint.is_ephemeral() && !is_startup(taint));
         }
         taints.sort();
         taints.dedup();
@@ -144,7 +158,7 @@ impl NodeObject {
             created: self.meta.created,
             quiet_since: claim.as_ref().and_then(|claim| claim.quiet_since),
             is_consolidatable: claim.as_ref().is_some_and(|claim| claim.is_consolidatable),
-            claimed: claim.as_ref().map(|claim| claim.claimed_with(&self.meta)).unwrap_or_default(),
+            claimed: claim.as_ref().map(|claim| claim.claimed_with(&self.meta, lacks)).unwrap_or_default(),
             troubles: self.troubles,
             claim: claim.map(|claim| ClaimName::new(&*claim.meta.name)),
         }
@@ -157,6 +171,11 @@ fn quiet_since(status: Cursor<'_>) -> Option<Timestamp> {
     let initialized = |item: &Cursor<'_>| item.text("type").is_some_and(|text| &**text == "Initialized");
     let since = || status.items("conditions").into_iter().find(initialized)?.time("lastTransitionTime");
     status.time("lastPodEventTime").or_else(since)
+}
+
+/// Returns the resources that a claim asks for.
+fn promised(resources: Cursor<'_>) -> Vec<ResourceName> {
+    resources.entries("requests").into_iter().map(|(name, _)| ResourceName::parse(name)).collect()
 }
 
 /// Returns whether a claim's node goes: it is deleted, or nodeform has begun to remove it.
@@ -193,6 +212,7 @@ impl ClaimObject {
             node_name: not_empty(status, "nodeName"),
             capacity: amounts(status, "capacity"),
             allocatable: amounts(status, "allocatable"),
+            promised: spec.get("resources").map(promised).unwrap_or_default(),
             is_initialized: status.is_some_and(|status| is_condition_true(status, "Initialized")),
             quiet_since: status.and_then(quiet_since),
             is_consolidatable: status.is_some_and(|status| is_condition_true(status, "Consolidatable")),
@@ -214,9 +234,13 @@ impl ClaimObject {
     }
 
     /// Returns what the claim says of its Node: whoever deletes the Node means the claim too.
-    fn claimed_with(&self, node: &Meta) -> Claimed {
+    fn claimed_with(&self, node: &Meta, lacks: Vec<Lack>) -> Claimed {
         let is_deleted = self.claimed.is_deleted || node.is_deleting;
-        Claimed { is_deleted, ..self.claimed.clone() }
+        Claimed { is_deleted, lacks, ..self.claimed.clone() }
+    }
+
+    fn has_startup_taint(&self, taint: &Taint) -> bool {
+        self.startup_taints.iter().any(|gone| gone.key == taint.key && gone.effect == taint.effect)
     }
 
     /// Returns what a node of this claim is labelled with: its labels, and what it asks for where there is

@@ -3,9 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::storage::Storage;
-use crate::model::{Group, Namespace, NamespaceLabels, Node, Pod, PodSpec, Refusal, Workload};
+use crate::model::{Group, Namespace, NamespaceLabels, Node, Pod, PodKey, PodSpec, Refusal, Workload};
 
 use super::fault::Segment;
 use super::kind::NotUnderstood;
@@ -79,6 +81,8 @@ impl Eq for OurObject {}
 pub struct Objects {
     /// Pods that run or should run, sorted; finished ones are left out.
     pub pods: Vec<Pod>,
+    /// When pods were made that exist and have no node.
+    pub waiting_since: BTreeMap<PodKey, Timestamp>,
     /// DaemonSets, sorted.
     pub daemons: Vec<DaemonSet>,
     /// What the pods of each workload and PodTemplate are, and how many pods it wants; nothing where no

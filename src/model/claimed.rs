@@ -3,11 +3,12 @@
 //! Values only: whether anything follows from them is decided elsewhere.
 
 use std::collections::BTreeSet;
+use std::fmt;
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::ExpireAfter;
+use super::{ExpireAfter, Purpose};
 
 /// What a NodeClaim says of its node beyond what the node says itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -26,6 +27,9 @@ pub struct Claimed {
     /// The AKSNodeClass as it was made from (`karpenter.azure.com/aksnodeclass-hash`).
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub class_stamp: Option<Stamp>,
+    /// The hash of what its NodePool asked of nodes when nodeform made it.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub requirements_hash: Option<Arc<str>>,
     /// At what age it is replaced; `None` where it does not say.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub expire_after: Option<ExpireAfter>,
@@ -33,6 +37,12 @@ pub struct Claimed {
     #[serde(with = "super::written::optional_text", skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
     pub termination_grace_period: Option<SignedDuration>,
+    /// For which pods nodeform made the claim; none where nobody wrote that down.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub made_for: BTreeSet<Purpose>,
+    /// What its Node, which has joined, lacks until it is initialized.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub lacks: Vec<Lack>,
     /// Whether nodeform made the claim.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_own: bool,
@@ -49,6 +59,41 @@ impl Claimed {
     #[must_use]
     pub const fn is_deleted_by_hand(&self) -> bool {
         self.is_deleted && self.begun_by.is_none()
+    }
+}
+
+/// What a node that has joined lacks until it is initialized.
+#[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub enum Lack {
+    /// It has not been given the labels and taints of its claim.
+    Registration,
+    /// Its kubelet does not say that it is Ready.
+    Ready,
+    /// A startup taint of its claim, or one that Kubernetes puts on nodes that start, is still there.
+    Taint(Arc<str>),
+    /// It offers nothing of a resource that its claim asks for.
+    Resource(Arc<str>),
+}
+
+impl Lack {
+    /// Returns whether every node lacks it for a while.
+    #[must_use]
+    pub const fn is_passing(&self) -> bool {
+        matches!(self, Self::Registration | Self::Ready)
+    }
+}
+
+impl fmt::Display for Lack {
+    /// Writes it as a clause.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Registration => formatter.write_str("it is not registered"),
+            Self::Ready => formatter.write_str("it is not Ready"),
+            Self::Taint(taint) => write!(formatter, "it still has taint `{taint}`"),
+            Self::Resource(name) => write!(formatter, "`{name}` is not registered"),
+        }
     }
 }
 

@@ -15,6 +15,10 @@ pub const REMOVAL: &str = "nodeform.dev/removal";
 pub const DISRUPTED: &str = "karpenter.sh/disrupted";
 /// Keeps load balancers off a node.
 pub const NOT_BALANCED: &str = "node.kubernetes.io/exclude-from-external-load-balancers";
+/// On a NodeClaim: for pods of which owners and templates it was made, as short digests with commas between.
+pub const MADE_FOR: &str = "nodeform.dev/pods";
+/// On a NodeClaim: the hash of what its NodePool asked of nodes when it was made.
+pub const REQUIREMENTS_HASH: &str = "nodeform.dev/requirements-hash";
 /// On all that nodeform makes: the identity of the cluster.
 pub const CLUSTER: &str = "nodeform.dev/cluster";
 

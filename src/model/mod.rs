@@ -18,6 +18,7 @@ pub mod gang;
 pub mod hold;
 pub mod instance_type;
 pub mod label;
+pub mod learned;
 pub mod name;
 pub mod node;
 pub mod node_class;
@@ -27,6 +28,7 @@ pub mod pod;
 pub mod pool;
 pub mod preemption;
 pub mod preference;
+pub mod purpose;
 pub mod quantity;
 pub mod quota;
 pub mod refusal;
@@ -46,7 +48,7 @@ pub mod written;
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
 pub use buffer::{Buffer, BufferPods};
 pub use canonical::Digest;
-pub use claimed::{Claimed, Drift, Stamp, Trouble};
+pub use claimed::{Claimed, Drift, Lack, Stamp, Trouble};
 pub use disruption::{Budget, BudgetNodes, ConsolidationPolicy, Disruption, DisruptionReason};
 pub use fleet::{
     Commitment, Discount, Fleet, FleetLimits, MinValuesPolicy, Mode, NetworkSetup, Prefer, Prices, Safety,
@@ -55,9 +57,10 @@ pub use fleet::{
 pub use gang::{Gang, Gangs, Group, GroupRef};
 pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};
 pub use instance_type::{DataDisks, InstanceType, Offering, OsDisk};
+pub use learned::{Learned, Tried};
 pub use name::{
     BufferName, ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, OverlayName, PodKey,
-    PoolName, Region, SkuName, Zone,
+    PoolName, Purpose, Region, SkuName, Zone,
 };
 pub use node::{Node, NodeStage};
 pub use node_class::{GpuMode, ImageFamily, NodeClass};

@@ -95,6 +95,10 @@ name! {
     BufferName
 }
 name! {
+    /// Pods of one owner and one template, as a short digest of both.
+    Purpose
+}
+name! {
     /// The key of a label, such as `kubernetes.io/arch`.
     LabelKey
 }

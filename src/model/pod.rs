@@ -216,6 +216,10 @@ pub struct PodSpec {
     /// taken for required, on a copy.
     #[serde(skip)]
     pub refuses_soft_taints: bool,
+    /// Why no new node is made for it now, though Kubernetes schedules it. No pod is written so: it follows from what nodes
+    /// that were made for such pods came to.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub withheld: Option<Arc<str>>,
     /// Host ports; all container ports where the pod uses the host's network.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub host_ports: BTreeSet<HostPort>,

@@ -89,6 +89,17 @@ impl Pool {
         Arc::from(digest.base32(LENGTH))
     }
 
+    /// Returns the hash of what the pool asks of its nodes: by it a claim tells whether the next would be made alike.
+    #[must_use]
+    pub fn requirements_hash(&self) -> Arc<str> {
+        /// How many characters of the digest it has.
+        const LENGTH: usize = 10;
+        let digest = Digest::of_json(&self.requirements);
+        let digest =
+            digest.unwrap_or_else(|_| Digest::of_bytes(format!("{:?}", self.requirements).as_bytes()));
+        Arc::from(digest.base32(LENGTH))
+    }
+
     /// Returns what a new node of this pool is, before a size is chosen: the requirements, the labels, and
     /// the labels that name pool and class.
     #[must_use]

@@ -11,6 +11,7 @@ mod held_back;
 mod hidden_azure;
 mod honoring;
 mod instead;
+mod learned;
 mod live;
 mod network;
 mod older;
@@ -32,10 +33,11 @@ use crate::api::Kind;
 use crate::catalog::Catalog;
 use crate::manifests::{self, Names, Objects, ReadOptions, Remark, Source};
 use crate::model::{ClassName, Pool, Region, Target, Usage, Wishes};
-use crate::plan::Plan;
 use crate::plan::strategies::StrategyFleet;
+use crate::plan::{self, Plan};
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
+use crate::snapshot::tried::Tries;
 use crate::snapshot::{
     Abandoned, AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, abandoned, assemble, coming,
     headroom, quota, suppose, wish,
@@ -119,6 +121,8 @@ pub struct World {
     pub faulty: Vec<Remark>,
     /// The removals whose plan is gone: what they began counts for nothing here, and is to be taken away.
     pub abandoned: Vec<Abandoned>,
+    /// What nodes came to that were made for pods which wait.
+    pub tries: Arc<Tries>,
     /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
     pub unscaled: BTreeSet<usize>,
 }
@@ -321,6 +325,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let refused = live::rule_out_refused(&mut snapshot);
     let abandoned = abandoned::take(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
+    let tries = learned::tried_in((&objects, &snapshot.nodes), &policy, (&snapshot.catalog, network), at);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.extend(unlisted::assumption(&snapshot));
@@ -330,7 +335,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let snapshot = supposed(snapshot, &question, &wishes)?;
     let own = policy.fleet.strategy;
     let world = World {
-        snapshot: crate::solve::preempted(snapshot),
+        snapshot: crate::solve::withheld(crate::solve::preempted(snapshot), &tries.held),
         policy,
         targets,
         strategy: own,
@@ -340,6 +345,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         strays: objects.strays,
         remarks: [objects.said.remarks, remarks, refused, kept, live::of_abandoned(&abandoned)].concat(),
         abandoned,
+        tries,
         faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
     };
@@ -518,6 +524,9 @@ fn plan_of(world: &World, solution: &Solution) -> Plan {
         hint: hint.clone(),
     };
     plan.evidence.report.warnings.extend(remarks.iter().map(warning));
+    let awaited = plan::awaited::awaited(&plan);
+    let awaited: Vec<Warning> = awaited.iter().filter_map(|awaited| awaited.warning(snapshot.at)).collect();
+    plan.evidence.report.warnings.extend(awaited);
     let crowded = crate::solve::report::crowded::warnings(snapshot, &solution.target.removed_names());
     plan.evidence.report.warnings.extend(crowded);
     plan.evidence.report.warnings.extend(unlisted::warning(snapshot, solution));

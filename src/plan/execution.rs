@@ -11,7 +11,7 @@ use jiff::SignedDuration;
 use serde::{Deserialize, Serialize};
 
 use super::change::{ChangeId, Choice, ClaimSpecId};
-use crate::model::{Digest, MicroUsdPerHour, PodKey};
+use crate::model::{Digest, MicroUsdPerHour, PodKey, Purpose};
 
 /// How many choices a claim has at most, the primary among them.
 pub const CHOICES_MAX: usize = 20;
@@ -39,6 +39,9 @@ pub struct Execution {
     pub removals: BTreeMap<ChangeId, Removal>,
     /// Where waiting pods are meant to go, by create; sorted.
     pub nominations: BTreeMap<ChangeId, Vec<PodKey>>,
+    /// For pods of which owners and templates nodes are made, by create; sorted. Their NodeClaims say so.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub made_for: BTreeMap<ChangeId, Vec<Purpose>>,
 }
 
 /// A cluster by what no other has.

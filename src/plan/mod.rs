@@ -3,6 +3,7 @@
 //! Pure and total: a plan may be empty, planning never fails. This module decides what is done and in which
 //! order, never which nodes should exist (that is `solve`).
 
+pub mod awaited;
 mod bare;
 pub mod change;
 pub mod choices;

@@ -86,8 +86,9 @@ fn registration(claim: &SeenClaim, node: &SeenNode) -> Value {
     let mut labels: BTreeMap<&str, &str> = texts(&claim.labels).collect();
     labels.insert(label::REGISTERED, "true");
     // The journal of a launch is the claim's own.
-    let annotations: BTreeMap<&str, &str> =
-        texts(&claim.annotations).filter(|(key, _)| ![LAUNCH, mark::ITEM].contains(key)).collect();
+    let annotations: BTreeMap<&str, &str> = texts(&claim.annotations)
+        .filter(|(key, _)| ![LAUNCH, mark::ITEM, label::MADE_FOR].contains(key))
+        .collect();
     let mut taints: Vec<&Taint> = node.taints.iter().filter(|taint| &*taint.key != UNREGISTERED).collect();
     for taint in claim.taints.iter().chain(&claim.startup_taints) {
         if !taints.iter().any(|known| known.key == taint.key && known.effect == taint.effect) {

@@ -1,7 +1,9 @@
 //! NodeClaims whose nodes are on their way and that do not say yet what they have: they count by their size.
 //!
 //! A claim that is not launched may become any of the sizes that it lists: it counts against limits by the largest of what
-//! they have, and offers pods the least. What the input says itself is never replaced.
+//! they have, and offers pods the least. A node that has joined counts by its size too, in what it does not report yet,
+//! until it is initialized, however long that takes: another one would lack the same. What the input says itself is never
+//! replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +11,7 @@ use std::sync::Arc;
 use super::Assumption;
 use crate::catalog::{Catalog, Offered};
 use crate::model::{
-    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeStage, Resources, SkuName, label,
+    ClassName, InstanceType, LabelKey, NetworkSetup, Node, NodeStage, ResourceName, Resources, SkuName, label,
 };
 use crate::policy::Policy;
 
@@ -23,7 +25,16 @@ pub fn fill(
     policy: &Policy,
     network: NetworkSetup,
 ) -> Option<Assumption> {
-    let mut offered: BTreeMap<ClassName, Arc<Offered>> = BTreeMap::new();
+    let mut shelves = Shelves { catalog, policy, network, known: BTreeMap::new() };
+    let has_joined = |node: &&mut Node| node.stage == NodeStage::Registered && node.claim.is_some();
+    for node in nodes.iter_mut().filter(has_joined) {
+        let sizes = sizes(node);
+        let Some(own) = shelves.of(node) else { continue };
+        if let Some(kind) = own.types.iter().find(|kind| sizes.contains(&kind.name)) {
+            promise(&mut node.capacity, &kind.capacity);
+            promise(&mut node.allocatable, &kind.allocatable);
+        }
+    }
     let mut named: Vec<Arc<str>> = Vec::new();
     let is_silent = |node: &&mut Node| {
         node.stage == NodeStage::Launching
@@ -31,13 +42,8 @@ pub fn fill(
             && node.allocatable == Resources::none()
     };
     for node in nodes.iter_mut().filter(is_silent) {
-        let Some((name, class)) =
-            node.class.as_ref().and_then(|name| Some((name, policy.classes.get(name)?)))
-        else {
-            continue;
-        };
-        let own = offered.entry(name.clone()).or_insert_with(|| catalog.offered(class, network));
         let sizes = sizes(node);
+        let Some(own) = shelves.of(node) else { continue };
         let types: Vec<&InstanceType> = own.types.iter().filter(|kind| sizes.contains(&kind.name)).collect();
         let Some((first, others)) = types.split_first() else { continue };
         let (mut most, mut least) = (first.capacity.clone(), first.allocatable.clone());
@@ -49,6 +55,31 @@ pub fn fill(
         named.push(Arc::from(node.name.as_str()));
     }
     (!named.is_empty()).then(|| assumption(&named))
+}
+
+/// What classes are offered, each asked for once.
+struct Shelves<'a> {
+    catalog: &'a Catalog,
+    policy: &'a Policy,
+    network: NetworkSetup,
+    known: BTreeMap<ClassName, Arc<Offered>>,
+}
+
+impl Shelves<'_> {
+    /// Returns what the class of a node is offered.
+    fn of(&mut self, node: &Node) -> Option<Arc<Offered>> {
+        let Self { catalog, policy, network, known } = self;
+        let class = policy.classes.get(node.class.as_ref()?)?;
+        let offered = known.entry(class.name.clone()).or_insert_with(|| catalog.offered(class, *network));
+        Some(Arc::clone(offered))
+    }
+}
+
+/// Takes what is not reported from what the size has.
+fn promise(amounts: &mut Resources, of_size: &Resources) {
+    let missing = of_size.iter().filter(|(name, _)| amounts.get(name) == 0);
+    let missing: Vec<(ResourceName, i64)> = missing.map(|(name, amount)| (name.clone(), amount)).collect();
+    missing.into_iter().for_each(|(name, amount)| amounts.set(name, amount));
 }
 
 /// Returns the size of a node, else all that it may become.
@@ -132,5 +163,39 @@ mod tests {
         assert_eq!((node.capacity.get(&ResourceName::Cpu), said), (3000, None));
         let (node, said) = filled("", "Standard_Nobody", "");
         assert_eq!((node.capacity.get(&ResourceName::Cpu), said), (0, None));
+    }
+
+    #[test]
+    fn a_node_that_has_joined_counts_by_its_size_in_what_it_does_not_report_until_it_is_initialized() {
+        let gpus = |initialized: &str| {
+            let text = format!(
+                "{{apiVersion: v1, kind: Node, metadata: {{name: aks-c1, labels: {{karpenter.sh/registered: 'true', \
+                 node.kubernetes.io/instance-type: Standard_NC4as_T4_v3{initialized}}}}}, spec: {{providerID: 'azure:///c1'}}, \
+                 status: {{capacity: {{cpu: '4', memory: 20Gi}}, allocatable: {{cpu: 3800m, memory: 20Gi}}, conditions: \
+                 [{{type: Ready, status: 'True'}}]}}}}\n---\n{{apiVersion: karpenter.sh/v1, kind: NodeClaim, metadata: {{name: \
+                 c1}}, spec: {{nodeClassRef: {{group: karpenter.azure.com, kind: AKSNodeClass, name: default}}, requirements: [], \
+                 resources: {{requests: {{cpu: '1', nvidia.com/gpu: '1'}}}}}}, status: {{providerID: 'azure:///c1'}}}}\n"
+            );
+            let mut nodes = read(vec![Source::new("a.yaml", text)]).expect("is right").nodes;
+            let mut policy = Policy::default();
+            let class = ClassName::new("default");
+            policy.classes.insert(class.clone(), default_class(class));
+            let catalog = Catalog::embedded(&Region::new("eastus")).expect("is known");
+            assert_eq!(
+                fill(&mut nodes, &catalog, &policy, NetworkSetup::AzureOverlay { is_cilium: false }),
+                None
+            );
+            let node = nodes.remove(0);
+            let gpu = node.allocatable.get(&ResourceName::parse("nvidia.com/gpu"));
+            let lacks: Vec<String> = node.claimed.lacks.iter().map(ToString::to_string).collect();
+            (gpu, node.allocatable.get(&ResourceName::Cpu), lacks.join(", "))
+        };
+        assert_eq!(gpus(""), (1, 3800, "`nvidia.com/gpu` is not registered".to_owned()));
+        let initialized = ", karpenter.sh/initialized: 'true'";
+        assert_eq!(
+            gpus(initialized),
+            (0, 3800, String::new()),
+            "what an initialized node has is what it says"
+        );
     }
 }

@@ -17,6 +17,7 @@ pub mod storage_classes;
 pub mod suppose;
 pub mod system_daemons;
 pub mod system_node;
+pub mod tried;
 pub mod wish;
 mod written;
 

@@ -58,6 +58,7 @@ mod surplus;
 #[cfg(test)]
 mod tests;
 pub mod topology;
+mod withheld;
 
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
@@ -73,6 +74,7 @@ pub use solution::{
     Preferences, Removal, Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,
 };
 pub use solver::Solver;
+pub use withheld::withheld;
 
 /// Works out the fleet that should exist. Whoever plans again and again keeps a [`Solver`].
 #[must_use]

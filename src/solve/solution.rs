@@ -413,6 +413,9 @@ impl Held {
     /// What pods wait for whose place the plan's own check refused.
     pub const CHECK: &str = "the plan's own check";
 
+    /// What pods wait for that run on none of the nodes that were made for them.
+    pub const TRIED: &str = "another node";
+
     /// Returns whether the plan's own check holds them back, and nothing of the input does.
     #[must_use]
     pub fn is_by_check(&self) -> bool {

@@ -39,6 +39,11 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 10, "x-kubernetes-list-type" = "atomic")))]
     pub waiting: Option<Vec<FleetWaiting>>,
+    /// Nodes that run none of the pods that they were made for, the oldest first. After two of them no other is made for
+    /// such pods within 24 hours.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
+    pub tried: Option<Vec<TriedNode>>,
     /// Why nothing new begins, a line each.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20, "x-kubernetes-list-type" = "atomic")))]
@@ -120,5 +125,30 @@ pub struct FleetWaiting {
     /// One of them, as `namespace/name`.
     pub example: String,
     /// Why they get no node.
+    pub because: String,
+}
+
+/// A node that runs none of the pods that it was made for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct TriedNode {
+    /// The node; it may be gone.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub node: String,
+    /// Digests of owner and template of those pods, as its NodeClaim has them (`nodeform.dev/pods`).
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 256)))]
+    pub pods: Vec<String>,
+    /// Its NodePool.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub pool: String,
+    /// Hashes of the NodePool and the AKSNodeClass that it was made from: of others it says nothing.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub made_from: String,
+    /// When it joined, in RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub joined: String,
+    /// Why they do not run there.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 512)))]
     pub because: String,
 }

@@ -132,6 +132,7 @@ pub fn read(
             node_affinity: affinity.node,
             tolerations: tolerations::read(spec),
             refuses_soft_taints: false,
+            withheld: None,
             host_ports: ports::read(spec),
             priority: 0,
             never_preempts: false,

@@ -2,7 +2,7 @@
 
 use jiff::SignedDuration;
 
-use crate::model::{ExpireAfter, Node, NodeStage, ResourceName};
+use crate::model::{Claimed, ExpireAfter, Lack, Node, NodeStage, ResourceName};
 
 use super::objects;
 
@@ -163,7 +163,7 @@ fn a_claim_says_that_it_drifted_how_old_it_may_become_and_what_it_was_made_from(
         (None, Some(ExpireAfter::Never))
     );
     let joined = only(&format!("{claim}\n---\n{}", node("n1", "labels: {}", "providerID: 'azure:///vm/n1'")));
-    assert_eq!(joined.claimed, claimed);
+    assert_eq!(joined.claimed, Claimed { lacks: vec![Lack::Registration], ..claimed });
 }
 
 #[test]

@@ -170,6 +170,7 @@ fn the_schema_names_every_part_of_the_file() {
         nodes: std::collections::BTreeMap::new(),
         removals: std::collections::BTreeMap::new(),
         nominations: std::collections::BTreeMap::new(),
+        made_for: std::collections::BTreeMap::new(),
     });
     let world = &mut plan.evidence.world;
     world.namespaces.insert("shop".into(), std::collections::BTreeMap::new());

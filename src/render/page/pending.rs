@@ -70,7 +70,7 @@ pub(crate) fn says_all(rule: &str) -> bool {
 /// Says why pods are held back.
 pub(crate) fn held(group: &Held) -> String {
     let Held { waits_for, because, .. } = group;
-    if [Held::DESTROY, Held::DELETE].contains(&waits_for.as_str()) {
+    if [Held::DESTROY, Held::DELETE, Held::TRIED].contains(&waits_for.as_str()) {
         return because.clone();
     }
     format!("held back for {waits_for}: {because}")

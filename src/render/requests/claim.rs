@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use super::{RequestFault, created};
+use crate::model::{Purpose, label};
 use crate::plan::{ChangeId, PlanSpec, mark};
 use crate::render::claims;
 
@@ -19,5 +20,9 @@ pub fn claim(spec: &PlanSpec, change: &ChangeId, plan: &str) -> Result<Value, Re
     let annotations = claim.metadata.annotations.get_or_insert_default();
     annotations.extend(launch.annotations.iter().map(|(key, value)| (key.to_string(), value.to_string())));
     annotations.extend(mark::marks(execution, change, plan).map(|(key, value)| (key.to_owned(), value)));
+    if let Some(made_for) = execution.made_for.get(change) {
+        let purposes: Vec<&str> = made_for.iter().map(Purpose::as_str).collect();
+        annotations.insert(label::MADE_FOR.to_owned(), purposes.join(","));
+    }
     serde_json::to_value(claim).map_err(|_| RequestFault::NoCreate(change.clone()))
 }

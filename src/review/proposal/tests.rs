@@ -28,6 +28,7 @@ fn example() -> Plan {
         nodes: BTreeMap::new(),
         removals: BTreeMap::new(),
         nominations: BTreeMap::new(),
+        made_for: BTreeMap::new(),
     });
     plan.evidence.seen_at = "2026-11-30T23:59:59Z".parse().ok();
     plan
