@@ -61,8 +61,11 @@ fn is_too_old(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
     age.is_some_and(|age| age >= most)
 }
 
-/// What Azure's provider calls unhealthy: not ready for ten minutes, or given up by Azure.
+/// What Azure's provider calls unhealthy: not ready for ten minutes, or given up by Azure. So is a machine without its Node.
 fn is_unhealthy(case: &Case<'_>, node: &Node) -> bool {
+    if node.uid.is_none() && node.claimed.is_lost && node.claimed.lost_since.is_some() {
+        return true;
+    }
     let lasted = |trouble: &Trouble| {
         let seconds =
             trouble.since.zip(case.snapshot.at).map(|(since, at)| at.duration_since(since).as_secs());

@@ -61,7 +61,7 @@ pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
         return Some("asks not to be disrupted".to_owned());
     }
     if pod.promised().is_some() {
-        return Some("is about to come there, as kube-scheduler has promised it".to_owned());
+        return Some("is about to come there, by its `status.nominatedNodeName`".to_owned());
     }
     evictions::kept(case, pod)
 }

@@ -12,6 +12,7 @@
 
 mod flights;
 mod looks;
+mod marks;
 mod metrics;
 mod reports;
 mod resume;

@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::flights::{Flights, READ_MAX, unanswered};
 use super::looks::{self, FLEETS, FoundFleet};
+use super::marks;
 use super::reports::Reports;
 use super::resume::{self, Left};
 use super::round::{Asked, Creates, Round, round};
@@ -20,7 +21,9 @@ use crate::api::node_fleet::FleetWaiting;
 use crate::apply::{Actor, Book, Carrying, Hand, Keeper, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
-use crate::automatic::{self, BackOff, Choosing, InFlight, Next, PodEvents, Rounds, Startups, Tried, Wants};
+use crate::automatic::{
+    self, BackOff, Choosing, InFlight, Lost, Next, PodEvents, Rounds, Startups, Tried, Wants,
+};
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::ledger::NeverJoined;
@@ -88,6 +91,7 @@ pub(super) struct Session<'a> {
     rounds: Rounds,
     wants: Wants,
     back_off: BackOff,
+    lost: Lost,
     planner: Arc<Planner>,
     pod_events: PodEvents,
     startups: Startups,
@@ -129,6 +133,7 @@ impl<'a> Session<'a> {
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
+            lost: Lost::new(clock_speed),
             planner: Arc::default(),
             pod_events: PodEvents::default(),
             startups: Startups::default(),
@@ -326,6 +331,9 @@ impl<'a> Session<'a> {
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
             self.tidied = Some(Instant::now());
             resume::tidy(&self.writer).await;
+        }
+        for mark in self.lost.note(&world.snapshot, at) {
+            marks::mark_lost(&self.writer, &mark).await;
         }
         let time = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
         for claim in self.pod_events.note(&world.snapshot, at) {

@@ -31,6 +31,8 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
         termination_grace_period: spec.text("terminationGracePeriod").and_then(|text| duration(text)),
         made_for: made_for(meta),
         lacks: Vec::new(),
+        is_lost: false,
+        lost_since: meta.annotations.get(label::NODE_LOST).and_then(|time| time.parse().ok()),
         is_own: meta.annotations.contains_key(label::CLUSTER),
         is_deleted: meta.is_deleting,
         begun_by: meta.annotations.get(label::REMOVAL).map(|mark| plan_of(mark)),

@@ -115,6 +115,7 @@ fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
             .and_then(|status| status.text("nominatedNodeName"))
             .filter(|name| !name.is_empty())
             .map(NodeName::new),
+        is_meant: false,
     }
 }
 

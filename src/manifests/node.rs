@@ -43,6 +43,7 @@ pub struct ClaimObject {
     allocatable: Resources,
     /// The resources that it asks for.
     promised: Vec<ResourceName>,
+    is_registered: bool,
     is_initialized: bool,
     quiet_since: Option<Timestamp>,
     is_consolidatable: bool,
@@ -213,6 +214,7 @@ impl ClaimObject {
             capacity: amounts(status, "capacity"),
             allocatable: amounts(status, "allocatable"),
             promised: spec.get("resources").map(promised).unwrap_or_default(),
+            is_registered: status.is_some_and(|status| is_condition_true(status, "Registered")),
             is_initialized: status.is_some_and(|status| is_condition_true(status, "Initialized")),
             quiet_since: status.and_then(quiet_since),
             is_consolidatable: status.is_some_and(|status| is_condition_true(status, "Consolidatable")),
@@ -254,6 +256,19 @@ impl ClaimObject {
         labels
     }
 
+    /// Returns the machine whose Node had joined and is gone: nothing comes to it.
+    fn into_lost(self) -> Node {
+        let lost_since = self.claimed.lost_since;
+        let node = self.into_node();
+        Node {
+            // For good it is one that has come up and is not well; until then it may be on its way again.
+            stage: if lost_since.is_some() { NodeStage::Initialized } else { NodeStage::Launching },
+            allocatable: Resources::none(),
+            claimed: Claimed { is_lost: true, ..node.claimed },
+            ..node
+        }
+    }
+
     /// Returns the node that is on its way.
     fn into_node(mut self) -> Node {
         let labels = self.labels();
@@ -292,7 +307,7 @@ impl ClaimObject {
     }
 }
 
-/// Returns the machines, sorted by name: each Node with its NodeClaim, and NodeClaims without a node yet.
+/// Returns the machines, sorted by name: each Node with its NodeClaim, and NodeClaims without a node yet or any more.
 ///
 /// A claim's node is the one with its provider ID (Azure does not heed letter case in those), else the one
 /// that its status names, else `aks-` and the claim's name.
@@ -322,6 +337,8 @@ pub fn joined(mut nodes: Vec<NodeObject>, mut claims: Vec<ClaimObject>) -> Vec<N
             Some(node) => {
                 taken.insert(node, claim);
             }
+            // An input without any Node did not ask for them.
+            None if claim.is_registered && !by_name.is_empty() => machines.push(claim.into_lost()),
             None => machines.push(claim.into_node()),
         }
     }

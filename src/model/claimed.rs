@@ -43,6 +43,13 @@ pub struct Claimed {
     /// What its Node, which has joined, lacks until it is initialized.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub lacks: Vec<Lack>,
+    /// Whether its Node had joined and is gone: it holds no pods, whatever the claim promises.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub is_lost: bool,
+    /// Since when it is gone for good; none where its kubelet may still make it again.
+    #[serde(with = "super::written::optional_text", skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub lost_since: Option<Timestamp>,
     /// Whether nodeform made the claim.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_own: bool,

@@ -19,6 +19,8 @@ pub const NOT_BALANCED: &str = "node.kubernetes.io/exclude-from-external-load-ba
 pub const MADE_FOR: &str = "nodeform.dev/pods";
 /// On a NodeClaim: the hash of what its NodePool asked of nodes when it was made.
 pub const REQUIREMENTS_HASH: &str = "nodeform.dev/requirements-hash";
+/// On a NodeClaim whose Node had joined and is gone for good: since when.
+pub const NODE_LOST: &str = "nodeform.dev/node-lost-since";
 /// On all that nodeform makes: the identity of the cluster.
 pub const CLUSTER: &str = "nodeform.dev/cluster";
 

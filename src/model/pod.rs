@@ -382,13 +382,17 @@ pub struct PodState {
     /// Whether it says that it is not ready.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_unready: bool,
-    /// `status.nominatedNodeName`: the node that kube-scheduler has promised it, whose pods it preempted; none once it is bound.
+    /// `status.nominatedNodeName`: the node that kube-scheduler has promised it, whose pods it preempted, or that nodeform
+    /// means it for; none once it is bound.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub nominated: Option<NodeName>,
+    /// Whether nodeform wrote that: the node was made for pods of its owner and template.
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub is_meant: bool,
 }
 
 impl Pod {
-    /// Returns the node that kube-scheduler has promised it, where it is about to come to.
+    /// Returns the node that it is promised or meant for, where it is about to come to.
     #[must_use]
     pub fn promised(&self) -> Option<&NodeName> {
         self.state.nominated.as_ref().filter(|node| self.place == PodPlace::Bound((*node).clone()))

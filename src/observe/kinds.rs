@@ -36,7 +36,9 @@ const POLICY_KINDS: [&str; 4] = ["nodepools", "aksnodeclasses", "nodefleets", "n
 fn in_order() -> impl Iterator<Item = ListedKind> {
     let (policy, running): (Vec<_>, Vec<_>) =
         SNAPSHOT_KINDS.into_iter().partition(|kind| POLICY_KINDS.contains(&kind.word));
-    running.into_iter().chain(policy)
+    // A NodeClaim says that its Node has joined: read the other way round, one that joins in between would seem to be gone.
+    let (claims, others): (Vec<_>, Vec<_>) = running.into_iter().partition(|kind| kind.word == "nodeclaims");
+    claims.into_iter().chain(others).chain(policy)
 }
 
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.

@@ -83,6 +83,25 @@ pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     kept.into_iter().map(|(why, nodes)| remark(why, &nodes)).collect()
 }
 
+/// Says which NodeClaims hold no pods, since their Nodes are gone.
+pub(super) fn of_lost(nodes: &[Node]) -> Vec<Remark> {
+    let lost = nodes.iter().filter(|node| node.claimed.is_lost && !node.is_deleting);
+    let remark = |node: &Node| {
+        Remark {
+        object: format!("nodeclaim `{}`", node.name),
+        what: match node.claimed.lost_since {
+            Some(since) => format!("its Node had joined and is gone since {since:.0}: it holds no pods, and its VM is removed"),
+            None => "its Node had joined and is gone: it holds no pods".to_owned(),
+        },
+        hint: node.claimed.lost_since.is_none().then(|| {
+            "the controller removes its VM once the Node is gone for 15 minutes; a kubelet that starts anew makes it again"
+                .to_owned()
+        }),
+    }
+    };
+    lost.map(remark).collect()
+}
+
 /// A claim without a node may have no VM yet.
 fn is_coming(node: &Node) -> bool {
     node.provider_id.is_none()

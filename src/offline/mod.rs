@@ -325,6 +325,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let refused = live::rule_out_refused(&mut snapshot);
     let abandoned = abandoned::take(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
+    let lost = live::of_lost(&snapshot.nodes);
     let tries = learned::tried_in((&objects, &snapshot.nodes), &policy, (&snapshot.catalog, network), at);
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
@@ -343,7 +344,8 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
         objects: objects.documents,
         strays: objects.strays,
-        remarks: [objects.said.remarks, remarks, refused, kept, live::of_abandoned(&abandoned)].concat(),
+        remarks: [objects.said.remarks, remarks, refused, kept, lost, live::of_abandoned(&abandoned)]
+            .concat(),
         abandoned,
         tries,
         faulty: objects.said.faulty,

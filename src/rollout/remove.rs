@@ -150,6 +150,12 @@ impl<'a> Going<'a> {
         if found.is_some() && self.node().is_none() {
             return Some(format!("node `{name}` is another than the one that was approved"));
         }
+        let is_back = |vm: &SeenVm| ground.world.node_of(&vm.id).is_some();
+        let is_without_node =
+            delete.reason == DisruptionReason::Unhealthy && self.identity.node_uid.is_none();
+        if is_without_node && self.same_vm().is_some_and(is_back) {
+            return Some(format!("the Node of NodeClaim `{name}` is there again"));
+        }
         let (_, node) = self.node()?;
         let planned = ground.spec().changes.get(self.id)?;
         let says_no = |annotations: &std::collections::BTreeMap<std::sync::Arc<str>, std::sync::Arc<str>>| {

@@ -222,7 +222,8 @@ fn missing_nodes(objects: &Objects) -> Option<Gap> {
 
 /// Nodes that do not say what they have.
 fn sizeless_nodes(nodes: &[Node]) -> Option<Gap> {
-    let sizeless = nodes.iter().filter(|node| node.allocatable == Resources::none());
+    let is_sizeless = |node: &&Node| node.allocatable == Resources::none() && !node.claimed.is_lost;
+    let sizeless = nodes.iter().filter(is_sizeless);
     let (names, stages): (Vec<&str>, Vec<NodeStage>) =
         sizeless.map(|node| (node.name.as_str(), node.stage)).unzip();
     let what = if stages.iter().all(|stage| *stage == NodeStage::Launching) { "NodeClaim" } else { "node" };

@@ -38,6 +38,7 @@ pub fn fill(
     let mut named: Vec<Arc<str>> = Vec::new();
     let is_silent = |node: &&mut Node| {
         node.stage == NodeStage::Launching
+            && !node.claimed.is_lost
             && node.capacity == Resources::none()
             && node.allocatable == Resources::none()
     };

@@ -28,7 +28,7 @@ pub(crate) fn preemptions(view: &PlanView<'_>) -> Vec<Line> {
     by_node.into_iter().map(line).collect()
 }
 
-/// Says of a pod whose place it takes, who takes its place, or that kube-scheduler has promised it its node.
+/// Says of a pod whose place it takes, who takes its place, or that its node is promised or meant for it.
 pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let preemptions = view.plan.evidence.world.preemptions.iter();
     let said = |preemption: &Preemption| {
@@ -45,7 +45,10 @@ pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let preempts = view.plan.evidence.world.preemptions.iter().any(|preemption| preemption.pod == *pod);
     let promised = promised(view, pod)
         .filter(|_| !preempts)
-        .map(|node| format!("  kube-scheduler has promised it node `{node}` (`status.nominatedNodeName`)"));
+        .map(|node| match view.group(pod).is_some_and(|group| group.state.is_meant) {
+            true => format!("  nodeform made node `{node}` for it, and kube-scheduler is told (`status.nominatedNodeName`)"),
+            false => format!("  kube-scheduler has promised it node `{node}` (`status.nominatedNodeName`)"),
+        });
     preemptions.filter_map(said).chain(promised).map(|text| Line::new(Style::Plain, text)).collect()
 }
 

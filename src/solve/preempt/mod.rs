@@ -4,7 +4,7 @@
 //! preemptor is bound and its victims are Pending. Pods preempt in the order of their priority, on one node each, and only
 //! if no node takes them as it is. Nodes without victims under a PodDisruptionBudget come first, then those with the fewest
 //! victims, then those with victims of the lowest priorities, then the first by name; Kubernetes' own tie-breaks are not
-//! copied. A pod with `status.nominatedNodeName` goes to that node if it has room.
+//! copied. A pod with `status.nominatedNodeName` goes to that node if it fits there now.
 //!
 //! Pods of DaemonSets neither preempt nor are victims, and pods that are being deleted are no victims again. Victims preempt
 //! nobody. Volumes and required rules between pods hold for who preempts as well. A pod gets a new node instead where they
@@ -12,6 +12,7 @@
 //! wait and have a place as things are, since nobody knows which.
 
 mod disks;
+mod promised;
 mod rules;
 mod victims;
 
@@ -21,7 +22,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use crate::model::eviction::Evictions;
-use crate::model::{Namespace, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Preemption, Resources};
+use crate::model::{Namespace, Node, NodeName, NodeStage, Pod, PodKey, PodPlace, Preemption};
 use crate::snapshot::Snapshot;
 
 use super::daemons::Daemons;
@@ -42,7 +43,7 @@ pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
     if snapshot.nodes.is_empty() || snapshot.supposed.wishes.destroy {
         return snapshot;
     }
-    seat_nominated(&mut snapshot);
+    promised::seat(&mut snapshot);
     let preemptions = preemptions(&snapshot);
     let mut places: BTreeMap<&PodKey, PodPlace> = BTreeMap::new();
     for Preemption { pod, node, victims } in &preemptions {
@@ -58,40 +59,6 @@ pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
     }
     snapshot.preemptions = preemptions;
     snapshot
-}
-
-/// Puts pods where kube-scheduler has promised them a node that is still there and takes pods, the highest priority first, as
-/// far as there is room once the pods that are being deleted are gone. A promise without room is none: kube-scheduler looks
-/// for another node then.
-fn seat_nominated(snapshot: &mut Snapshot) {
-    let Snapshot { nodes, pods, .. } = snapshot;
-    let is_asking = |pod: &&mut Pod| {
-        let is_promised = pod.state.nominated.is_some() && pod.place == PodPlace::Waiting;
-        is_promised && !pod.is_daemon && !pod.is_terminating
-    };
-    let takes_pods = |node: &&Node| !node.is_deleting && !node.is_unschedulable;
-    let mut room: BTreeMap<NodeName, Resources> = BTreeMap::new();
-    if pods.iter_mut().any(|pod| is_asking(&pod)) {
-        let open = nodes.iter().filter(takes_pods);
-        room.extend(open.map(|node| (node.name.clone(), node.allocatable.clone())));
-    }
-    for pod in pods.iter().filter(|pod| !pod.is_terminating) {
-        if let PodPlace::Bound(node) = &pod.place
-            && let Some(left) = room.get_mut(node)
-        {
-            *left = left.minus(&pod.spec.requests);
-        }
-    }
-    let mut asking: Vec<&mut Pod> = pods.iter_mut().filter(is_asking).collect();
-    asking.sort_by(|one, other| {
-        (Reverse(one.spec.priority), &one.key).cmp(&(Reverse(other.spec.priority), &other.key))
-    });
-    for pod in asking {
-        let Some(node) = pod.state.nominated.clone() else { continue };
-        let Some(left) = room.get_mut(&node).filter(|left| pod.spec.requests.fit_in(left)) else { continue };
-        *left = left.minus(&pod.spec.requests);
-        pod.place = PodPlace::Bound(node);
-    }
 }
 
 /// Returns who preempts whom, in the order in which it happens.

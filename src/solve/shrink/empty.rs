@@ -122,6 +122,9 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
 pub(super) fn promised_to(snapshot: &Snapshot, pod: &Pod) -> String {
     match snapshot.preemptions.iter().any(|preemption| preemption.pod == pod.key) {
         true => format!("pod `{}` takes the place of pods of a lower priority there", pod.key),
+        false if pod.state.is_meant => {
+            format!("it was made for pod `{}`, which is about to come (`status.nominatedNodeName`)", pod.key)
+        }
         false => format!("kube-scheduler has promised it to pod `{}` (`status.nominatedNodeName`)", pod.key),
     }
 }

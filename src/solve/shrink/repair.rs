@@ -1,6 +1,6 @@
 //! Nodes that have been unhealthy for longer than is put up with.
 //!
-//! Karpenter's rules for Azure: which conditions, and for how long. Where many nodes of a pool are unhealthy at once,
+//! Karpenter's rules for Azure: which conditions, and for how long. Beside them a NodeClaim whose Node is gone for good. Where many nodes of a pool are unhealthy at once,
 //! replacing them would not help. Without a time nothing is unhealthy for long.
 
 use jiff::{SignedDuration, Timestamp};
@@ -25,6 +25,9 @@ const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 pub(super) fn what(node: &Node, at: Option<Timestamp>) -> Option<String> {
     if node.claim.is_none() || node.stage != NodeStage::Initialized {
         return None;
+    }
+    if let Some(since) = node.claimed.lost_since.filter(|_| node.claimed.is_lost) {
+        return Some(format!("its Node is gone since {since:.0}"));
     }
     let at = at?;
     node.troubles.iter().find_map(|trouble| {
