@@ -15,7 +15,8 @@ use crate::api::meta::Condition;
 use crate::api::node_fleet::{
     self as wire, FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight, TriedNode,
 };
-use crate::model::{ChangeClass, DisruptionReason, Mode, NodeName, Tried};
+use crate::api::text::Quantity;
+use crate::model::{ChangeClass, DisruptionReason, LearnedNode, Mode, NodeName, Tried};
 use crate::plan::summary::pending;
 use crate::plan::{Plan, Summary};
 
@@ -23,6 +24,7 @@ use crate::plan::{Plan, Summary};
 const HOLDS_MAX: usize = 100;
 const STOPS_MAX: usize = 20;
 const WAITING_MAX: usize = 10;
+const TAINTS_MAX: usize = 64;
 const PURPOSES_MAX: usize = 256;
 const LETTERS_MAX: usize = 512;
 
@@ -47,6 +49,8 @@ pub struct News {
     pub kept: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
+    /// What nodes really have; `None` until that was looked at.
+    pub learned: Option<Vec<wire::LearnedNode>>,
     /// Nodes that run none of the pods that they were made for; `None` until that was looked at: what an earlier process
     /// wrote stays until then.
     pub tried: Option<Vec<TriedNode>>,
@@ -114,6 +118,25 @@ impl News {
         next.into_iter().filter(|waiting| !before.contains(waiting)).collect()
     }
 
+    /// Takes what nodes really have.
+    pub fn take_learned(&mut self, nodes: &[LearnedNode]) {
+        let row = |node: &LearnedNode| wire::LearnedNode {
+            pool: node.alike.pool.to_string(),
+            size: node.alike.size.to_string(),
+            image: node.alike.image.to_string(),
+            max_pods: i32::try_from(node.alike.max_pods).unwrap_or(i32::MAX),
+            class_hash: node.class_hash.to_string(),
+            allocatable: node
+                .allocatable
+                .iter()
+                .map(|(name, amount)| (name.to_string(), Quantity::Text(name.exact(amount))))
+                .collect(),
+            taints: node.taints.iter().take(TAINTS_MAX).map(ToString::to_string).collect(),
+            seen: node.seen.to_string(),
+        };
+        self.learned = Some(nodes.iter().map(row).collect());
+    }
+
     /// Takes the nodes that run none of the pods that they were made for.
     pub fn take_tried(&mut self, tried: &[Tried]) {
         let row = |tried: &Tried| TriedNode {
@@ -178,7 +201,9 @@ impl News {
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
-        let Self { mode, plan, in_flight, holds, deletions, silent, failed, kept, waiting, tried, stops } =
+        let Self {
+            mode, plan, in_flight, holds, deletions, silent, failed, kept, waiting, learned, tried, stops,
+        } =
             self.clone();
         let holds = deletions
             .into_iter()
@@ -199,6 +224,7 @@ impl News {
             in_flight: Some(in_flight),
             holds: Some(holds),
             waiting: Some(waiting),
+            learned: learned.or_else(|| known.learned.clone()),
             tried: tried.or_else(|| known.tried.clone()),
             stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
             last_applied_revision: known.last_applied_revision.clone(),

@@ -16,6 +16,7 @@ pub mod estimate;
 pub mod filter;
 pub mod gpu;
 mod labels;
+mod learned;
 mod memo;
 pub mod miss;
 mod offered;
@@ -38,8 +39,8 @@ pub use self::read::CatalogFault;
 use memo::Memo;
 
 use crate::model::{
-    CapacityType, ClassName, Digest, InstanceType, LabelKey, NetworkSetup, NodeClass, Price, Refusal, Region,
-    SizeQuota, SkuName, Usage, Zone, label,
+    CapacityType, ClassName, Digest, InstanceType, LabelKey, LearnedSize, NetworkSetup, NodeClass, Price,
+    Refusal, Region, SizeQuota, SkuName, Usage, Zone, label,
 };
 
 /// The OS disk of an AKSNodeClass that names no size, in GB.
@@ -63,6 +64,9 @@ pub struct Catalog {
     /// What Azure refuses for the time being.
     #[serde(skip)]
     refusals: Vec<Refusal>,
+    /// What nodes of its sizes really offer.
+    #[serde(skip)]
+    learned: Vec<LearnedSize>,
     #[serde(skip)]
     memo: Memo,
 }
@@ -219,8 +223,9 @@ impl Catalog {
 
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
-        let (stock, replaced, refusals) = (Arc::new(stock), Vec::new(), Vec::new());
-        Self { region, stock, zones, disks, replaced, source, only: None, refusals, memo: Memo::default() }
+        let (stock, replaced) = (Arc::new(stock), Vec::new());
+        let (refusals, learned, memo) = (Vec::new(), Vec::new(), Memo::default());
+        Self { region, stock, zones, disks, replaced, source, only: None, refusals, learned, memo }
     }
 
     /// Returns the instance types that nodes of this class may have.
@@ -241,6 +246,7 @@ impl Catalog {
             }
         }
         refused::rule_out(&mut offered.types, &self.refusals);
+        learned::lower(&mut offered.types, &class.name, &self.learned);
         offered
     }
 
@@ -400,6 +406,14 @@ impl Catalog {
     #[must_use]
     pub fn without(mut self, refusals: Vec<Refusal>) -> Self {
         self.refusals = refusals;
+        self.memo = Memo::default();
+        self
+    }
+
+    /// Returns the catalogue with sizes that offer no more than nodes of theirs really did.
+    #[must_use]
+    pub fn with_learned(mut self, learned: Vec<LearnedSize>) -> Self {
+        self.learned = learned;
         self.memo = Memo::default();
         self
     }

@@ -190,7 +190,12 @@ fn no_such_pod(world: &World, (kind, name): (&str, &str), namespace: Option<&str
 fn pool(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failure> {
     let World { snapshot, policy, .. } = world;
     let explained = explain_pool(snapshot, policy, &planned.solution, &PoolName::new(name));
-    explained.map(|explained| explain_pool_lines(&explained)).ok_or_else(|| {
+    let lines = explained.map(|explained| {
+        let mut lines = explain_pool_lines(&explained);
+        lines.extend(learned(world, &PoolName::new(name)));
+        lines
+    });
+    lines.ok_or_else(|| {
         let names: Vec<String> = policy.pools.keys().map(|pool| format!("`{pool}`")).collect();
         let hint = if names.is_empty() {
             "the input holds no NodePool".to_owned()
@@ -199,6 +204,15 @@ fn pool(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
         };
         Failure::error(format!("pool `{name}` is not in the input")).hint(hint)
     })
+}
+
+/// What was learnt of a pool's nodes, beside what was computed.
+fn learned(world: &World, name: &PoolName) -> Vec<Line> {
+    let World { snapshot, policy, evidence, .. } = world;
+    let class = policy.pools.get(name).and_then(|pool| policy.classes.get(&pool.class));
+    let (Some(class), Some(network)) = (class, policy.fleet.network) else { return Vec::new() };
+    let computed = snapshot.catalog.clone().with_learned(Vec::new()).offered(class, network);
+    crate::render::explain::learned::learned(name, &evidence.nodes, &computed)
 }
 
 /// What a size costs in each region of the embedded price list.

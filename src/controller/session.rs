@@ -309,7 +309,8 @@ impl<'a> Session<'a> {
         for FleetWaiting { pods, example, because } in self.news.take_waiting(waiting) {
             tracing::warn!(pods, example, "pods stay Pending: {because}");
         }
-        self.news.take_tried(&world.tries.tried);
+        self.news.take_tried(&world.evidence.tries.tried);
+        self.news.take_learned(&world.evidence.nodes);
         self.note_faulty(&world);
         for hold in self.news.take_deletions(&waits) {
             tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);

@@ -27,6 +27,7 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
         pool_stamp: stamp(meta, POOL_STAMP),
         class_stamp: stamp(meta, CLASS_STAMP),
         requirements_hash: meta.annotations.get(label::REQUIREMENTS_HASH).cloned(),
+        image: status.and_then(|status| status.text("imageID")).filter(|image| !image.is_empty()).cloned(),
         expire_after: expire_after(spec),
         termination_grace_period: spec.text("terminationGracePeriod").and_then(|text| duration(text)),
         made_for: made_for(meta),

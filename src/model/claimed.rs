@@ -30,6 +30,9 @@ pub struct Claimed {
     /// The hash of what its NodePool asked of nodes when nodeform made it.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub requirements_hash: Option<Arc<str>>,
+    /// The image that its VM was made from (`status.imageID`).
+    #[serde(skip_serializing_if = "super::written::is_default")]
+    pub image: Option<Arc<str>>,
     /// At what age it is replaced; `None` where it does not say.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub expire_after: Option<ExpireAfter>,

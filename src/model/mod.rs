@@ -57,7 +57,7 @@ pub use fleet::{
 pub use gang::{Gang, Gangs, Group, GroupRef};
 pub use hold::{ChangeClass, Freeze, FreezeWindow, Hold, Holds};
 pub use instance_type::{DataDisks, InstanceType, Offering, OsDisk};
-pub use learned::{Learned, Tried};
+pub use learned::{Alike, Learned, LearnedNode, LearnedSize, Tried};
 pub use name::{
     BufferName, ClaimName, ClassName, LabelKey, Namespace, NamespaceLabels, NodeName, OverlayName, PodKey,
     PoolName, Purpose, Region, SkuName, Zone,

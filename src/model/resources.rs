@@ -90,6 +90,23 @@ impl ResourceName {
         }
     }
 
+    /// Writes an amount without rounding: cores or thousandths, and bytes in the largest unit that divides them.
+    #[must_use]
+    pub fn exact(&self, amount: i64) -> String {
+        const UNITS: [(&str, i64); 3] = [("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
+        let bytes = || {
+            let unit = UNITS.into_iter().find(|(_, size)| amount != 0 && amount % size == 0);
+            unit.map_or_else(|| amount.to_string(), |(unit, size)| format!("{}{unit}", amount / size))
+        };
+        match self {
+            Self::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
+            Self::Cpu => format!("{amount}m"),
+            Self::Memory | Self::EphemeralStorage => bytes(),
+            Self::Other(name) if name.starts_with("hugepages-") => bytes(),
+            Self::Pods | Self::Other(_) => amount.to_string(),
+        }
+    }
+
     /// Writes an amount of this resource for people: `1500m`, `3.5Gi`, `110`.
     #[must_use]
     pub fn show(&self, amount: i64) -> String {

@@ -37,7 +37,6 @@ use crate::plan::strategies::StrategyFleet;
 use crate::plan::{self, Plan};
 use crate::policy::{self, Policy, WireObject};
 use crate::review::{CheckedPlan, RefusedPlan};
-use crate::snapshot::tried::Tries;
 use crate::snapshot::{
     Abandoned, AssembleOptions, Assumption, AzureFacts, Gap, Question, Snapshot, abandoned, assemble, coming,
     headroom, quota, suppose, wish,
@@ -45,6 +44,7 @@ use crate::snapshot::{
 use crate::solve::{Solution, Solver, Strategy, Warning};
 pub use catalogs::Catalogs;
 use faulty::{Faulty, Sound};
+pub use learned::Evidence;
 use network::Network;
 pub use older::told;
 use recorded::Recorded;
@@ -121,8 +121,8 @@ pub struct World {
     pub faulty: Vec<Remark>,
     /// The removals whose plan is gone: what they began counts for nothing here, and is to be taken away.
     pub abandoned: Vec<Abandoned>,
-    /// What nodes came to that were made for pods which wait.
-    pub tries: Arc<Tries>,
+    /// What is known of nodes: what those came to that were made for pods which wait, and what they really have.
+    pub evidence: Arc<Evidence>,
     /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
     pub unscaled: BTreeSet<usize>,
 }
@@ -326,7 +326,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let abandoned = abandoned::take(&mut snapshot);
     let kept = live::keep_others(&mut snapshot);
     let lost = live::of_lost(&snapshot.nodes);
-    let tries = learned::tried_in((&objects, &snapshot.nodes), &policy, (&snapshot.catalog, network), at);
+    let evidence = learned::taken(&mut snapshot, &objects, (&policy, network));
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.extend(unlisted::assumption(&snapshot));
@@ -336,7 +336,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let snapshot = supposed(snapshot, &question, &wishes)?;
     let own = policy.fleet.strategy;
     let world = World {
-        snapshot: crate::solve::withheld(crate::solve::preempted(snapshot), &tries.held),
+        snapshot: crate::solve::withheld(crate::solve::preempted(snapshot), &evidence.tries.held),
         policy,
         targets,
         strategy: own,
@@ -347,7 +347,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         remarks: [objects.said.remarks, remarks, refused, kept, lost, live::of_abandoned(&abandoned)]
             .concat(),
         abandoned,
-        tries,
+        evidence,
         faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
     };

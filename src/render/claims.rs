@@ -11,8 +11,7 @@ use crate::api::text::{DurationText, Quantity, ResourceMap};
 use crate::api::{Kind, KindFacts};
 use crate::model::label;
 use crate::model::{
-    Effect, ExpireAfter, Operator as ModelOperator, RequirementEntry, ResourceName, Resources,
-    Taint as ModelTaint,
+    Effect, ExpireAfter, Operator as ModelOperator, RequirementEntry, Resources, Taint as ModelTaint,
 };
 use crate::plan::{ClaimSpec, Create, Plan};
 
@@ -155,23 +154,7 @@ fn taint(taint: &ModelTaint) -> Taint {
 }
 
 fn amounts(resources: &Resources) -> ResourceMap {
-    resources.iter().map(|(name, amount)| (name.to_string(), Quantity::Text(exact(name, amount)))).collect()
-}
-
-/// Writes an amount without rounding: cores or thousandths, and bytes in the largest unit that divides them.
-fn exact(name: &ResourceName, amount: i64) -> String {
-    const UNITS: [(&str, i64); 3] = [("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10)];
-    let bytes = || {
-        let unit = UNITS.into_iter().find(|(_, size)| amount != 0 && amount % size == 0);
-        unit.map_or_else(|| amount.to_string(), |(unit, size)| format!("{}{unit}", amount / size))
-    };
-    match name {
-        ResourceName::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
-        ResourceName::Cpu => format!("{amount}m"),
-        ResourceName::Memory | ResourceName::EphemeralStorage => bytes(),
-        ResourceName::Other(name) if name.starts_with("hugepages-") => bytes(),
-        ResourceName::Pods | ResourceName::Other(_) => amount.to_string(),
-    }
+    resources.iter().map(|(name, amount)| (name.to_string(), Quantity::Text(name.exact(amount)))).collect()
 }
 
 /// Writes a duration as Go does, in the units that Karpenter's pattern takes.

@@ -11,6 +11,7 @@ pub mod coming;
 pub mod difference;
 pub mod file;
 pub mod headroom;
+pub mod learned;
 pub mod obstacles;
 pub mod quota;
 pub mod storage_classes;

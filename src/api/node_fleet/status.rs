@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::Mode;
 use crate::api::meta::Condition;
+use crate::api::text::ResourceMap;
 
 /// What was last seen of a fleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -39,6 +40,11 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 10, "x-kubernetes-list-type" = "atomic")))]
     pub waiting: Option<Vec<FleetWaiting>>,
+    /// What nodes really had, by pool, size, image and `maxPods`: new ones are planned with no more. A row goes after seven
+    /// days without such a node, or when the class changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 200, "x-kubernetes-list-type" = "atomic")))]
+    pub learned: Option<Vec<LearnedNode>>,
     /// Nodes that run none of the pods that they were made for, the oldest first. After two of them no other is made for
     /// such pods within 24 hours.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -151,4 +157,35 @@ pub struct TriedNode {
     /// Why they do not run there.
     #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 512)))]
     pub because: String,
+}
+
+/// What nodes that are alike really had.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LearnedNode {
+    /// Their NodePool.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub pool: String,
+    /// Their VM size.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 128)))]
+    pub size: String,
+    /// The id of their image.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1_024)))]
+    pub image: String,
+    /// The most pods that their kubelets take.
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub max_pods: i32,
+    /// The hash of their AKSNodeClass: of another one they say nothing.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 128)))]
+    pub class_hash: String,
+    /// The smallest amounts that pods could use of one.
+    pub allocatable: ResourceMap,
+    /// Taints that all of them had and that neither pool nor Kubernetes asks for, as `key=value:effect`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 64)))]
+    pub taints: Vec<String>,
+    /// When a node was last seen that had no more, in RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub seen: String,
 }

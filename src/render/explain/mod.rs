@@ -1,5 +1,6 @@
 //! Why a pod, a node or a size fares as it does, as lines for people: the answer first, then the chain.
 
+pub mod learned;
 pub mod plan;
 pub mod pool;
 
@@ -19,7 +20,7 @@ use crate::solve::explain::{
 };
 use crate::solve::report::chain::{PoolChain, Step};
 use crate::solve::shrink::alone::{Alone, InTheWay};
-use crate::solve::{NewNode, NodeRef, Target};
+use crate::solve::{Held, NewNode, NodeRef, Target};
 
 /// How many names stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 5;
@@ -183,6 +184,7 @@ fn said(outcome: &PodOutcome, target: &Target) -> String {
             let nearest = nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
             format!("fits nowhere: {rule}: {because}{nearest}")
         }
+        PodOutcome::Held { waits_for, because } if waits_for == Held::TRIED => format!("waits: {because}"),
         PodOutcome::Held { waits_for, because } => format!("is held back by {waits_for}: {because}"),
         PodOutcome::NotPlanned => "is not planned: it leaves with its node, or is being deleted".to_owned(),
         PodOutcome::Unknown => "is not in the input".to_owned(),
