@@ -246,10 +246,8 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
         // Nobody asks for a PodTemplate then.
         workloads.retain(|(workload, _)| workload.kind != kind::WorkloadKind::Template);
     }
-    let expanded = expand::expand(workloads, pods, &priorities).unwrap_or_else(|fault| {
-        faults.add(*fault);
-        expand::Expanded::default()
-    });
+    let expanded = expand::expand(workloads, pods, &priorities);
+    let expanded = expanded.map_err(|fault| faults.add(*fault)).unwrap_or_default();
     said.remarks.extend(schedulers::remarks(&expanded.pods));
     found.budgets.sort();
     ours.sort_by(|one, other| one.identity().cmp(&other.identity()));

@@ -324,15 +324,11 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     snapshot.quota = usages.map(|usages| Arc::new(quota::of(&usages, &snapshot)));
     let refused = live::rule_out_refused(&mut snapshot);
     let abandoned = abandoned::take(&mut snapshot);
-    let kept = live::keep_others(&mut snapshot);
-    let lost = live::of_lost(&snapshot.nodes);
+    let kept = [live::keep_others(&mut snapshot), live::of_lost(&snapshot.nodes)].concat();
     let evidence = learned::taken(&mut snapshot, &objects, (&policy, network));
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
-    snapshot.assumptions.extend(assumptions);
-    snapshot.assumptions.extend(unlisted::assumption(&snapshot));
-    snapshot.assumptions.sort();
-    snapshot.gaps.extend(gaps.into_iter().chain(recorded.into_iter().flat_map(|recorded| recorded.gaps)));
-    snapshot.gaps.sort();
+    let of_recorded = recorded.into_iter().flat_map(|recorded| recorded.gaps);
+    note(&mut snapshot, assumptions, gaps.into_iter().chain(of_recorded));
     let snapshot = supposed(snapshot, &question, &wishes)?;
     let own = policy.fleet.strategy;
     let world = World {
@@ -344,14 +340,22 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
         objects: objects.documents,
         strays: objects.strays,
-        remarks: [objects.said.remarks, remarks, refused, kept, lost, live::of_abandoned(&abandoned)]
-            .concat(),
+        remarks: [objects.said.remarks, remarks, refused, kept, live::of_abandoned(&abandoned)].concat(),
         abandoned,
         evidence,
         faulty: objects.said.faulty,
         unscaled: objects.said.unscaled,
     };
     Ok(world.by(strategy.unwrap_or(own)))
+}
+
+/// Notes in a snapshot what was assumed, and what could not be read.
+fn note(snapshot: &mut Snapshot, assumptions: Vec<Assumption>, gaps: impl Iterator<Item = Gap>) {
+    snapshot.assumptions.extend(assumptions);
+    snapshot.assumptions.extend(unlisted::assumption(snapshot));
+    snapshot.assumptions.sort();
+    snapshot.gaps.extend(gaps);
+    snapshot.gaps.sort();
 }
 
 /// Returns what is sold in a region: by the lists that are named, else by what a snapshot holds.
