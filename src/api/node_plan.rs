@@ -151,6 +151,10 @@ pub struct NodePlanStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1_000, "x-kubernetes-list-type" = "atomic")))]
     pub never_joined: Option<Vec<SilentVm>>,
+    /// Nodes with pods that it removes, or has removed, the last 1,000. No pool loses too many of them within ten minutes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1_000, "x-kubernetes-list-type" = "atomic")))]
+    pub lost: Option<Vec<LostNode>>,
     /// `Ready`, `Reconciling`, `Stalled`, as kstatus reads them.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
@@ -294,6 +298,23 @@ pub struct SilentVm {
     /// The id of its image.
     #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1_024)))]
     pub image: String,
+}
+
+/// A node with pods that is removed, or was.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct LostNode {
+    /// When its removal began, in RFC 3339.
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub at: String,
+    /// Its NodeClaim.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub node_claim: String,
+    /// Its NodePool.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 253)))]
+    pub pool: Option<String>,
 }
 
 /// Where Azure refused.

@@ -3,7 +3,7 @@
 //!
 //! A plan that has ended is spent: it is never carried out twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -12,12 +12,12 @@ use serde_json::Value;
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 use crate::ledger::{
-    self, Changes, Entry, Ledger, LedgerFault, NeverJoined, PLANS_ONLY, Progress, Recorded, Refused,
+    self, Changes, Entry, Ledger, LedgerFault, Lost, NeverJoined, PLANS_ONLY, Progress, Recorded, Refused,
 };
 use crate::model::{ChangeClass, Digest, Refusal};
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::review::ApprovedPlan;
-use crate::rollout::{Outcome, Silent};
+use crate::rollout::{Loss, Outcome, Silent};
 
 pub(super) const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
@@ -75,6 +75,8 @@ pub struct Book {
     name: String,
     progress: Progress,
     status: Option<NodePlanStatus>,
+    /// The nodes with pods that plans had removed when the page was opened, this one among them.
+    losses: BTreeSet<Loss>,
 }
 
 impl Book {
@@ -106,7 +108,9 @@ impl Book {
                 is_withdrawn: false,
                 refusals: refusals.into_iter().map(|refusal| Refused { refusal, code: None }).collect(),
                 never_joined: known.map(Recorded::never_joined).unwrap_or_default(),
+                lost: known.map(Recorded::lost).unwrap_or_default(),
             },
+            losses: ledger.plans.iter().flat_map(losses).collect(),
             writer,
             plan: Arc::clone(plan),
             folder: folder.map(str::to_owned),
@@ -166,6 +170,24 @@ impl Book {
         }
     }
 
+    /// Returns the nodes with pods that plans had removed when the page was opened.
+    #[must_use]
+    pub fn losses(&self) -> BTreeSet<Loss> {
+        self.losses.clone()
+    }
+
+    /// Notes the nodes with pods that this plan removes.
+    pub fn note_losses(&mut self, losses: &BTreeSet<Loss>) {
+        let own = losses.iter().filter(|loss| *loss.plan == *self.plan.id());
+        let known = &mut self.progress.lost;
+        for Loss { at, claim, pool, plan: _ } in own {
+            let lost = Lost { at: *at, claim: claim.clone(), pool: pool.clone() };
+            if !known.contains(&lost) {
+                known.push(lost);
+            }
+        }
+    }
+
     /// Notes VMs that came and did not join; returns whether one is news.
     pub fn note_silent(&mut self, silent: impl IntoIterator<Item = Silent>, at: Timestamp) -> bool {
         let known = &mut self.progress.never_joined;
@@ -216,6 +238,13 @@ pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
         Some((ChangeId(change.as_str().into()), outcome))
     });
     ended.collect()
+}
+
+/// The nodes with pods that a plan of the ledger removed.
+fn losses(recorded: &Recorded) -> impl Iterator<Item = Loss> {
+    let plan: Arc<str> = recorded.name.as_str().into();
+    let lost = recorded.lost().into_iter();
+    lost.map(move |Lost { at, claim, pool }| Loss { at, claim, pool, plan: plan.clone() })
 }
 
 /// Reads the text of a plan of the ledger.

@@ -15,7 +15,7 @@ use tokio::task::JoinSet;
 use super::actor::Actor;
 use super::book::Book;
 use crate::plan::ChangeId;
-use crate::review::ApprovedPlan;
+use crate::review::{ApprovedPlan, Brakes};
 use crate::rollout::{
     self, Action, ActionKey, Effect, Ended, Event, Memory, News, Next, Outcome, Performed, Seen, Standing,
 };
@@ -50,7 +50,8 @@ impl Carrying {
     /// Carries nothing out yet.
     #[must_use]
     pub fn new(plan: Arc<ApprovedPlan>, (actor, book): (Actor, Book), clock_speed: u32) -> Self {
-        let memory = Memory { clock_speed, recorded: book.recorded(), ..Memory::default() };
+        let (recorded, losses) = (book.recorded(), book.losses());
+        let memory = Memory { clock_speed, recorded, losses, ..Memory::default() };
         Self {
             plan,
             actor: Arc::new(actor),
@@ -126,6 +127,16 @@ impl Carrying {
     /// Nothing new begins from now on; what has begun is gone on with.
     pub const fn stop(&mut self, is_stopping: bool) {
         self.memory.is_stopping = is_stopping;
+    }
+
+    /// These removals begin even when nothing new does: half of them is done.
+    pub fn finish(&mut self, removals: BTreeSet<ChangeId>) {
+        self.memory.finishing = removals;
+    }
+
+    /// What keeps changes that have not begun, from now on.
+    pub fn brake(&mut self, brakes: Brakes) {
+        self.memory.brakes = Some(brakes);
     }
 
     /// Returns the changes that have neither begun nor ended.
@@ -213,6 +224,7 @@ impl Carrying {
     /// Writes the ledger; returns whether it is written.
     async fn write_down(&mut self, tell: &mut impl FnMut(Event)) -> bool {
         self.book.note_refusals(&self.memory.refusals);
+        self.book.note_losses(&self.memory.losses);
         match self.book.write(self.actor.now()).await {
             Ok(()) => true,
             Err(failure) => {

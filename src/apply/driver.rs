@@ -11,6 +11,7 @@ use tokio::time::Instant;
 
 use super::actor::Actor;
 use super::book::Book;
+use super::brakes::BrakeReader;
 use super::carrying::Carrying;
 use super::reader::Reader;
 use crate::review::ApprovedPlan;
@@ -18,6 +19,9 @@ use crate::rollout::{self, Ended, Event, Next, Seen, Standing, WaitsOn};
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
+
+/// How often the brakes are looked at.
+const LOOK_AT_BRAKES: Duration = Duration::from_secs(1);
 
 /// The least time between two looks, so that ends that come close together are seen together.
 const LOOK_GAP: Duration = Duration::from_millis(1000);
@@ -84,6 +88,8 @@ pub struct Driver {
     pub carrying: Carrying,
     /// Looks.
     pub reader: Reader,
+    /// Looks at what keeps changes that have not begun.
+    pub brakes: BrakeReader,
     /// Whether to stop.
     pub stop: Stop,
     /// Whether it ends when all that is left waits for a freeze or a budget.
@@ -101,7 +107,8 @@ impl Driver {
         clock_speed: u32,
     ) -> Self {
         let carrying = Carrying::new(plan, (actor, book), clock_speed);
-        Self { carrying, reader, stop: Stop::default(), ends_waiting: false, patience: PATIENCE }
+        let brakes = BrakeReader::new(reader.cluster.clone());
+        Self { carrying, reader, brakes, stop: Stop::default(), ends_waiting: false, patience: PATIENCE }
     }
 
     /// Carries the plan out to its end, and says what happens.
@@ -119,6 +126,7 @@ impl Driver {
             self.carrying.stop(self.stop.is_held());
             let (seen, failures) = self.reader.read().await;
             failures.into_iter().for_each(|because| tell(Event::Blind { because }));
+            self.carrying.brake(self.brakes.read().await);
             let next = self.carrying.step(&seen, &mut tell).await;
             if self.has_ended(&next, &seen) && self.carrying.is_idle() || self.stop.is_at_once() {
                 break (next, seen);
@@ -158,13 +166,24 @@ impl Driver {
         self.carrying.memory.clock_speed.max(1)
     }
 
-    /// Waits until something has ended or it is time to look again.
+    /// Waits until something has ended, the brakes say something else, or it is time to look again.
     async fn wait(&self) {
         let speed = self.speed();
         let (again, gap) = (LOOK_AGAIN / speed, (LOOK_GAP / speed).max(Duration::from_millis(20)));
         tokio::select! {
             () = tokio::time::sleep(again) => {}
             () = self.carrying.ended.notified() => tokio::time::sleep(gap).await,
+            () = self.other_brakes() => {}
+        }
+    }
+
+    /// Waits until the brakes say something else.
+    async fn other_brakes(&self) {
+        loop {
+            tokio::time::sleep(LOOK_AT_BRAKES).await;
+            if self.carrying.memory.brakes.as_ref() != Some(&self.brakes.read().await) {
+                return;
+            }
         }
     }
 }

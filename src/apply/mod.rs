@@ -10,6 +10,7 @@
 
 mod actor;
 mod book;
+mod brakes;
 mod carrying;
 mod driver;
 mod hand;
@@ -22,6 +23,7 @@ mod token;
 
 pub use actor::{Actor, Means};
 pub use book::{Book, NotBegun, ended, recorded, text};
+pub use brakes::BrakeReader;
 pub use carrying::{Carrying, WITHDRAWN};
 pub use driver::{Driver, PATIENCE, Stop};
 pub use hand::Hand;

@@ -21,6 +21,8 @@ pub struct Choosing<'a> {
     pub in_flight: &'a BTreeSet<ChangeId>,
     /// The NodeClaims whose nodes are being made.
     pub making: &'a BTreeSet<ClaimName>,
+    /// The NodeClaims whose nodes pods have not come to yet that they were made for.
+    pub awaiting: &'a BTreeSet<ClaimName>,
     /// Now.
     pub at: Timestamp,
 }
@@ -68,7 +70,7 @@ fn of_update(id: &ChangeId, update: &Update, choosing: Choosing<'_>) -> Option<S
 }
 
 fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {
-    let Choosing { wants, back_off, in_flight, making, at } = choosing;
+    let Choosing { wants, back_off, in_flight, making, awaiting, at } = choosing;
     let reason = delete.reason;
     if in_flight.contains(id) {
         return Some("a plan before removes it".to_owned());
@@ -83,6 +85,9 @@ fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing
     // Who deletes a node has decided.
     if reason == DisruptionReason::Deleted {
         return None;
+    }
+    if delete.target.claim.as_ref().is_some_and(|claim| awaiting.contains(claim)) {
+        return Some("a plan before made it for the pods of a node that has yet to go".to_owned());
     }
     if ChangeClass::of(reason) == ChangeClass::DeletePool {
         return Some("the nodes of a pool never go by themselves".to_owned());

@@ -34,5 +34,6 @@ pub use pod_events::PodEvents;
 pub use rounds::{InFlight, Next, Rounds};
 pub use standing::{FleetRef, Standing, standing};
 pub use startups::{Startups, WaitingPod};
+pub use status::Paced;
 pub use wants::Wants;
 pub use worlds::{creates_alone, without_waiting};

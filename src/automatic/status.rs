@@ -18,7 +18,7 @@ use crate::api::node_fleet::{
 use crate::api::text::Quantity;
 use crate::model::{ChangeClass, DisruptionReason, LearnedNode, Mode, NodeName, Tried};
 use crate::plan::summary::pending;
-use crate::plan::{Plan, Summary};
+use crate::plan::{Change, Plan, Summary};
 
 /// How many holds are listed at most, and how many letters one line has.
 const HOLDS_MAX: usize = 100;
@@ -27,6 +27,34 @@ const WAITING_MAX: usize = 10;
 const TAINTS_MAX: usize = 64;
 const PURPOSES_MAX: usize = 256;
 const LETTERS_MAX: usize = 512;
+
+/// A change of a plan that is carried out and that brakes, budgets, drains under way or the breaker keep for now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Paced {
+    /// The change.
+    pub change: Change,
+    /// What it waits for.
+    pub because: String,
+    /// Until when at most, where that is known.
+    pub until: Option<Timestamp>,
+}
+
+impl Paced {
+    fn hold(&self) -> Option<FleetHold> {
+        let (node, class) = match &self.change {
+            Change::Create(create) => (create.vm.to_string(), ChangeClass::Create),
+            Change::Delete(delete) => (delete.target.node.to_string(), ChangeClass::of(delete.reason)),
+            Change::Update(update) => (update.target.node.to_string(), ChangeClass::Update),
+            Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+        };
+        Some(FleetHold {
+            node,
+            class: class.to_string(),
+            because: short(&format!("waits for {}", self.because)),
+            until: self.until.map(|until| format!("{until:.0}")),
+        })
+    }
+}
 
 /// What there is to say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -47,6 +75,8 @@ pub struct News {
     pub failed: Vec<FleetHold>,
     /// What is waited for that no plan carries.
     pub kept: Vec<FleetHold>,
+    /// What waits for its turn of the plans that are carried out.
+    pub paced: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
     /// What nodes really have; `None` until that was looked at.
@@ -150,6 +180,11 @@ impl News {
         self.tried = Some(tried.iter().map(row).collect());
     }
 
+    /// Takes what waits for its turn of the plans that are carried out.
+    pub fn take_paced<'p>(&mut self, paced: impl Iterator<Item = &'p Paced>) {
+        self.paced = paced.filter_map(Paced::hold).collect();
+    }
+
     /// Takes what could not be done a short while ago.
     pub fn take_failed(&mut self, failed: impl Iterator<Item = NotDone>) {
         let hold = |failed: NotDone| FleetHold {
@@ -202,14 +237,26 @@ impl News {
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
         let Self {
-            mode, plan, in_flight, holds, deletions, silent, failed, kept, waiting, learned, tried, stops,
-        } =
-            self.clone();
+            mode,
+            plan,
+            in_flight,
+            holds,
+            deletions,
+            silent,
+            failed,
+            kept,
+            paced,
+            waiting,
+            learned,
+            tried,
+            stops,
+        } = self.clone();
         let holds = deletions
             .into_iter()
             .chain(failed)
             .chain(kept)
             .chain(silent)
+            .chain(paced)
             .chain(holds)
             .take(HOLDS_MAX)
             .collect();

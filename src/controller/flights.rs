@@ -7,14 +7,16 @@ use std::time::Duration;
 use jiff::Timestamp;
 use tokio::sync::Notify;
 
+use super::beside::{Beside, beside};
 use super::serve::Health;
 use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
-use crate::apply::{Carrying, Keeper, Kept, Reader};
-use crate::automatic::NotDone;
-use crate::model::ClaimName;
+use crate::apply::{BrakeReader, Carrying, Keeper, Kept, Reader};
+use crate::automatic::{NotDone, Paced};
+use crate::model::{ClaimName, DisruptionReason, NodeName};
 use crate::plan::ChangeId;
-use crate::rollout::{self, Seen, Silent};
+use crate::review::{ApprovedPlan, Brakes};
+use crate::rollout::{self, Action, Next, Seen, Silent, Standing};
 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";
@@ -28,18 +30,43 @@ pub(super) fn unanswered() -> String {
 }
 
 /// One plan.
-struct Flight {
-    carrying: Carrying,
+pub(super) struct Flight {
+    pub(super) carrying: Carrying,
     teller: Teller,
     /// A later plan took the place of what has not begun of it.
-    is_superseded: bool,
+    pub(super) is_superseded: bool,
     has_stepped: bool,
+    /// Whether nothing of it is left to do.
+    is_over: bool,
+    /// What waits for its turn.
+    paced: Vec<Paced>,
+    /// What began changes of it at its last step.
+    pub(super) begins: Vec<Action>,
+}
+
+/// What a round wants of the plans that are in flight.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Wanted {
+    /// Changes.
+    pub(super) changes: BTreeSet<ChangeId>,
+    /// The nodes that are due and stay for now, each with why it would go: what was planned for them holds.
+    pub(super) due: BTreeSet<(NodeName, DisruptionReason)>,
+}
+
+impl Wanted {
+    fn has(&self, plan: &ApprovedPlan, id: &ChangeId) -> bool {
+        let delete = || plan.spec().changes.get(id)?.change.delete();
+        let is_due = || delete().is_some_and(|it| self.due.contains(&(it.target.node.clone(), it.reason)));
+        self.changes.contains(id) || is_due()
+    }
 }
 
 /// Plans that are in flight, the oldest first.
 pub(super) struct Flights {
     flights: Vec<Flight>,
     seen: Option<Seen>,
+    /// What kept changes that had not begun at the last look.
+    brakes: Option<Brakes>,
     /// What could not be read at the last look: nothing is done until it can be.
     pub(super) unread: Vec<String>,
     /// Told when something has ended.
@@ -57,6 +84,7 @@ impl Flights {
         Self {
             flights: Vec::new(),
             seen: None,
+            brakes: None,
             unread: Vec::new(),
             ended,
             health,
@@ -68,7 +96,15 @@ impl Flights {
     /// Adds a plan.
     pub(super) fn add(&mut self, mut carrying: Carrying, teller: Teller) {
         carrying.ended = Arc::clone(&self.ended);
-        self.flights.push(Flight { carrying, teller, is_superseded: false, has_stepped: false });
+        self.flights.push(Flight {
+            carrying,
+            teller,
+            is_superseded: false,
+            has_stepped: false,
+            is_over: false,
+            paced: Vec::new(),
+            begins: Vec::new(),
+        });
     }
 
     /// Returns the ids of the plans.
@@ -114,6 +150,19 @@ impl Flights {
         claims.collect()
     }
 
+    /// Returns the NodeClaims whose nodes were made for the pods of others that have yet to go.
+    pub(super) fn awaiting(&self) -> BTreeSet<ClaimName> {
+        let claims = self.flights.iter().flat_map(|Flight { carrying, .. }| {
+            let unsettled: BTreeSet<&ChangeId> = carrying.unsettled().collect();
+            let plan = &carrying.plan;
+            let is_awaiting =
+                |create: &ChangeId| plan.serves(create).iter().any(|removal| unsettled.contains(removal));
+            let creates = plan.spec().creates().filter(|(id, _, _)| is_awaiting(id));
+            creates.map(|(_, create, _)| create.claim.clone()).collect::<Vec<_>>()
+        });
+        claims.collect()
+    }
+
     /// Returns the VMs that came and did not join in time, as far as their NodeClaims are there.
     pub(super) fn silent(&self) -> BTreeSet<Silent> {
         let Some(seen) = &self.seen else { return BTreeSet::new() };
@@ -134,13 +183,36 @@ impl Flights {
             .collect()
     }
 
-    /// Drops what has not begun of plans that hold anything but what is wanted.
-    pub(super) fn keep_only(&mut self, wanted: &BTreeSet<ChangeId>) {
+    /// Drops what has not begun of plans that hold anything but what is wanted, or have expired. New nodes are wanted where
+    /// a removal is that they are for; a removal of which those are made already is finished.
+    pub(super) fn keep_only(&mut self, wanted: &Wanted) {
         let Some(seen) = &self.seen else { return };
-        for flight in &mut self.flights {
-            let pending = flight.carrying.pending(seen);
-            flight.is_superseded |= pending.iter().any(|change| !wanted.contains(change));
+        for Flight { carrying, is_superseded, .. } in &mut self.flights {
+            let plan = Arc::clone(&carrying.plan);
+            let serves = |id: &ChangeId| plan.serves(id).iter().any(|removal| wanted.has(&plan, removal));
+            let is_kept = |id: &ChangeId| wanted.has(&plan, id) || serves(id);
+            let is_expired = plan.spec().expires_at.is_some_and(|at| at <= seen.at);
+            let half = rollout::half_begun(plan.execution(), &rollout::begun(plan.id(), seen));
+            let mut pending = carrying.pending(seen).into_iter().filter(|id| !half.contains(id));
+            *is_superseded |= pending.any(|id| is_expired || !is_kept(&id));
         }
+    }
+
+    /// Returns what waits for its turn.
+    pub(super) fn paced(&self) -> impl Iterator<Item = &Paced> {
+        self.flights.iter().flat_map(|flight| &flight.paced)
+    }
+
+    /// Returns why nothing new begins, where there are changes that have not begun.
+    pub(super) fn stop(&self) -> Option<String> {
+        let stop = self.brakes.as_ref()?.stop();
+        stop.filter(|_| self.flights.iter().any(|flight| !flight.paced.is_empty()))
+            .map(|because| format!("what has not begun waits for {because}"))
+    }
+
+    /// Returns whether what keeps changes that have not begun is another than at the last look.
+    pub(super) async fn has_other_brakes(&self, brakes: &BrakeReader) -> bool {
+        self.brakes.as_ref() != Some(&brakes.read().await)
     }
 
     /// Returns the changes that may yet begin under their plans.
@@ -160,7 +232,11 @@ impl Flights {
     }
 
     /// Looks once, and has what is next begun. Where `is_held`, nothing new begins.
-    pub(super) async fn step(&mut self, reader: &Reader, is_held: bool) -> Vec<Ended> {
+    pub(super) async fn step(
+        &mut self,
+        (reader, brakes): (&Reader, &BrakeReader),
+        is_held: bool,
+    ) -> Vec<Ended> {
         let mut ended = Vec::new();
         for Flight { carrying, teller, .. } in &mut self.flights {
             carrying.take_in_ended(&mut |event| ended.extend(teller.tell(&event)));
@@ -179,25 +255,27 @@ impl Flights {
             self.unread = failures;
         }
         let Some(seen) = seen else { return ended };
-        let mut flying = Vec::new();
-        for mut flight in std::mem::take(&mut self.flights) {
-            let Flight { carrying, teller, is_superseded, has_stepped } = &mut flight;
-            carrying.stop(*is_superseded || is_held && *has_stepped);
-            let next = carrying.step(&seen, &mut |event| ended.extend(teller.tell(&event))).await;
-            self.health.progressed();
-            *has_stepped |= !next.blind;
-            let begun = rollout::begun(carrying.plan.id(), &seen);
-            let has_ended =
-                |change| next.standings.get(change).is_none_or(|standing| standing.outcome().is_some());
-            let is_over = next.is_finished() || *is_superseded && !next.blind && begun.iter().all(has_ended);
-            if is_over && carrying.is_idle() {
-                let (carrying, teller) = (flight.carrying, flight.teller);
-                carrying.end(REPLACED, &mut |event| ended.extend(teller.tell(&event))).await;
-            } else {
-                flying.push(flight);
-            }
+        let brakes = brakes.read().await;
+        if let Some(because) = brakes.stop().filter(|_| self.brakes.as_ref() != Some(&brakes)) {
+            tracing::info!("nothing new begins: it waits for {because}");
         }
+        self.brakes = Some(brakes.clone());
+        self.health.progressed();
+        for at in 0..self.flights.len() {
+            let Beside { seen: laid, coming } = beside(&self.flights, at, &seen);
+            let flight = &mut self.flights[at];
+            flight.carrying.memory.coming_elsewhere = coming;
+            flight.carrying.brake(brakes.clone());
+            let is_over = flight.step((&seen, &laid), is_held, &mut ended).await;
+            flight.is_over = is_over;
+            self.health.progressed();
+        }
+        let (over, flying): (Vec<Flight>, Vec<Flight>) =
+            std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.is_over);
         self.flights = flying;
+        for Flight { carrying, teller, .. } in over {
+            carrying.end(REPLACED, &mut |event| ended.extend(teller.tell(&event))).await;
+        }
         let carried = self.carried();
         if let Some(keeper) = &mut self.keeper {
             self.kept = keeper.step(&seen, &carried, is_held, &mut |event| kept(&event)).waits;
@@ -223,4 +301,39 @@ impl Flights {
         let failing = failing.map(|(key, tries)| (key.0.clone(), tries.because.to_string()));
         self.kept.iter().cloned().chain(failing).collect()
     }
+}
+
+impl Flight {
+    /// Has what is next begun; returns whether it is over. `laid` is what was seen with what other plans have begun.
+    async fn step(&mut self, (seen, laid): (&Seen, &Seen), is_held: bool, ended: &mut Vec<Ended>) -> bool {
+        let Self { carrying, teller, is_superseded, has_stepped, .. } = self;
+        carrying.stop(*is_superseded || is_held && *has_stepped);
+        let mut begun = rollout::begun(carrying.plan.id(), seen);
+        let half = rollout::half_begun(carrying.plan.execution(), &begun);
+        let finishing = if *is_superseded { half } else { BTreeSet::new() };
+        begun.extend(finishing.iter().cloned());
+        carrying.finish(finishing);
+        let next = carrying.step(laid, &mut |event| ended.extend(teller.tell(&event))).await;
+        *has_stepped |= !next.blind;
+        self.paced = paced(carrying, &next);
+        self.begins = next.begins();
+        let has_ended =
+            |change| next.standings.get(change).is_none_or(|standing| standing.outcome().is_some());
+        let is_over = next.is_finished() || *is_superseded && !next.blind && begun.iter().all(has_ended);
+        is_over && carrying.is_idle()
+    }
+}
+
+/// What of a plan waits for brakes, budgets, drains or the breaker.
+fn paced(carrying: &Carrying, next: &Next) -> Vec<Paced> {
+    let spec = carrying.plan.spec();
+    let waits = next.standings.iter().filter_map(|(id, standing)| match standing {
+        Standing::Waits(wait) if wait.on.is_held_back() => Some((id, wait)),
+        Standing::Waits(_) | Standing::Acts(_) | Standing::Settled(_) => None,
+    });
+    let named = waits.filter_map(|(id, wait)| {
+        let change = &spec.changes.get(id)?.change;
+        Some(Paced { change: change.clone(), because: wait.what.clone(), until: wait.until })
+    });
+    named.collect()
 }

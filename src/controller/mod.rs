@@ -10,6 +10,7 @@
 //! Must never decide what is to be done, nor write past the Lease's gate. A process that starts anew needs no memory: the
 //! ledger and the claims hold all.
 
+mod beside;
 mod flights;
 mod looks;
 mod marks;

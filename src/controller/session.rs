@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::flights::{Flights, READ_MAX, unanswered};
+use super::flights::{Flights, READ_MAX, Wanted, unanswered};
 use super::looks::{self, FLEETS, FoundFleet};
 use super::marks;
 use super::reports::Reports;
@@ -18,7 +18,7 @@ use super::round::{Asked, Creates, Round, round};
 use super::run::{Beside, Controller, said, stopped};
 use super::tell::{Ended, Teller};
 use crate::api::node_fleet::FleetWaiting;
-use crate::apply::{Actor, Book, Carrying, Hand, Keeper, Means, Reader};
+use crate::apply::{Actor, Book, BrakeReader, Carrying, Hand, Keeper, Means, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
 use crate::automatic::{
@@ -28,12 +28,12 @@ use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
 use crate::ledger::NeverJoined;
 use crate::manifests::Remark;
-use crate::model::Mode;
+use crate::model::{DisruptionReason, Mode};
 use crate::observe::Remembered;
 use crate::offline::{Planner, World};
 use crate::plan::{Change, ChangeId, Plan, PlanSpec};
 use crate::policy::Policy;
-use crate::review::{self, ApprovedPlan, CheckedPlan, NotApproved, Terms};
+use crate::review::{self, ApprovedPlan, Brakes, CheckedPlan, NotApproved, Terms};
 use crate::rollout::{self, Silent};
 use crate::snapshot::Snapshot;
 
@@ -87,6 +87,8 @@ pub(super) struct Session<'a> {
     /// Azure, as plans are made of it.
     remembered: Remembered,
     reader: Option<Reader>,
+    /// What keeps changes that have not begun.
+    brakes: BrakeReader,
     flights: Flights,
     rounds: Rounds,
     wants: Wants,
@@ -129,6 +131,7 @@ impl<'a> Session<'a> {
             clock_speed,
             remembered: Remembered::new(controller.azure.clone()),
             reader: None,
+            brakes: BrakeReader::automatic(controller.cluster.clone()),
             flights: Flights::new(Arc::clone(&woken), Arc::clone(&controller.health)),
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
@@ -220,6 +223,7 @@ impl<'a> Session<'a> {
         let troubles = self.flights.troubles(self.now());
         self.news.take_failed(self.back_off.not_done(self.now()).chain(troubles));
         self.news.take_kept(self.flights.kept());
+        self.news.take_paced(self.flights.paced());
         let Some(fleet) = &found.standing.fleet else { return };
         let mut news = self.news.clone();
         let beside = self.beside.as_ref().map(|Beside { namespace, holder }| {
@@ -232,6 +236,7 @@ impl<'a> Session<'a> {
         news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
         let unread = self.flights.unread.iter().filter(|_| self.flights.len() > 0);
         news.stops.extend(unread.map(|because| format!("nothing is done until this can be read: {because}")));
+        news.stops.extend(self.flights.stop());
         news.stops.splice(0..0, beside);
         let Some(patch) = news.patch(fleet, &found.object, self.now()) else { return };
         self.status.patch_status(format!("{FLEETS}/{}", fleet.name), patch);
@@ -349,15 +354,13 @@ impl<'a> Session<'a> {
         let new = self.chosen(&creates.plan().spec, &in_flight);
         if !new.wanted.is_empty() {
             self.news.take(creates.plan(), creates.plan(), at);
-            self.flights.keep_only(&deleted);
-            self.begin((&world.snapshot, &policy), creates, new.left_out).await;
+            self.flights.keep_only(&Wanted { changes: deleted, ..Wanted::default() });
+            self.begin(&world, &policy, (creates, new.left_out)).await;
             return;
         }
         let spec = &rest.plan().spec;
         let is_create = |id: &ChangeId| spec.changes.get(id).is_some_and(|it| it.change.create().is_some());
-        let mut kept: BTreeSet<ChangeId> = spec.changes.keys().filter(|id| !is_create(id)).cloned().collect();
-        kept.extend(deleted);
-        self.flights.keep_only(&kept);
+        self.flights.keep_only(&wanted(rest.plan(), &deleted));
         let mut under_way = in_flight;
         under_way.extend(self.flights.pending());
         for (id, because) in review::not_allowed(rest.plan(), &world.snapshot) {
@@ -374,7 +377,7 @@ impl<'a> Session<'a> {
         if !new.wanted.iter().all(is_create) {
             let mut left_out = new.left_out;
             leave_out_waiting(spec, &mut left_out);
-            self.begin((&world.snapshot, &world.policy), rest, left_out).await;
+            self.begin(&world, &world.policy, (rest, left_out)).await;
         }
     }
 
@@ -393,31 +396,35 @@ impl<'a> Session<'a> {
         let deleted = spec.deletes().map(|(id, _)| id.clone()).collect();
         let new = self.chosen(spec, &self.flights.unsettled());
         if !new.wanted.is_empty() {
-            self.begin((&world.snapshot, &world.policy), plan, new.left_out).await;
+            self.begin(world, &world.policy, (plan, new.left_out)).await;
         }
         deleted
     }
 
     fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
         let Self { wants, back_off, .. } = self;
-        let making = &self.flights.making();
-        let left_out =
-            automatic::left_out(spec, Choosing { wants, back_off, in_flight, making, at: self.now() });
+        let (making, awaiting) = (&self.flights.making(), &self.flights.awaiting());
+        let choosing = Choosing { wants, back_off, in_flight, making, awaiting, at: self.now() };
+        let left_out = automatic::left_out(spec, choosing);
         let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
         Chosen { wanted, left_out }
     }
 
-    /// Has a plan carried out, but for what is left out.
+    /// Has a plan carried out, but for what is left out. It was made by `policy`, which may ask for less than users do.
     async fn begin(
         &mut self,
-        (snapshot, policy): (&Snapshot, &Policy),
-        checked: CheckedPlan,
-        left_out: BTreeMap<ChangeId, Arc<str>>,
+        world: &World,
+        policy: &Policy,
+        (checked, left_out): (CheckedPlan, BTreeMap<ChangeId, Arc<str>>),
     ) {
+        let snapshot = &world.snapshot;
         let now = review::Now { snapshot, policy, begun: &BTreeSet::new() };
         let approved = review::approve(checked, now, Terms::default());
         match approved {
-            Ok(approved) => self.carry((snapshot, policy), approved.withholding(left_out)).await,
+            Ok(approved) => {
+                let approved = approved.under(Brakes::of(&world.policy)).withholding(left_out);
+                self.carry((snapshot, policy), approved).await;
+            }
             Err(faults) => self.not_approved(&faults),
         }
     }
@@ -483,7 +490,9 @@ impl<'a> Session<'a> {
         }
         let World { snapshot, policy, .. } = world;
         for plan in plans {
-            let begun = rollout::begun(&plan.id(), &seen);
+            let mut begun = rollout::begun(&plan.id(), &seen);
+            let half = plan.spec.execution.iter().flat_map(|it| rollout::half_begun(it, &begun));
+            begun.extend(half.collect::<Vec<_>>());
             tracing::info!(plan = plan.id(), begun = begun.len(), "going on with what has begun");
             match review::resume(plan, review::Now { snapshot, policy, begun: &begun }) {
                 Ok(approved) => self.carry((snapshot, policy), approved).await,
@@ -512,10 +521,10 @@ impl<'a> Session<'a> {
         let is_due = self.stepped.is_none_or(|stepped| stepped.elapsed() >= again);
         // Who could not read is in no hurry to fail again.
         let hurries = (is_woken || self.flights.is_writing()) && self.flights.unread.is_empty();
-        if !is_due && !hurries {
+        if !is_due && !hurries && !self.flights.has_other_brakes(&self.brakes).await {
             return;
         }
-        let ended = self.flights.step(reader, self.planning.is_some()).await;
+        let ended = self.flights.step((reader, &self.brakes), self.planning.is_some()).await;
         self.stepped = Some(Instant::now());
         self.remembered.wrote();
         for Silent { claim, vm, pool, size, image } in self.flights.silent() {
@@ -563,6 +572,19 @@ impl<'a> Session<'a> {
 struct Chosen {
     wanted: BTreeSet<ChangeId>,
     left_out: BTreeMap<ChangeId, Arc<str>>,
+}
+
+/// Returns what a plan wants of those that are in flight: its changes but the new nodes, which have other names in each plan;
+/// and the nodes that have drifted or are too old and whose turn has not come, or whose pods' new nodes are yet to come.
+fn wanted(plan: &Plan, deleted: &BTreeSet<ChangeId>) -> Wanted {
+    let changes = plan.spec.changes.iter().filter(|(_, planned)| planned.change.create().is_none());
+    let staying = plan.evidence.report.staying.iter().map(|(node, _)| node);
+    let waiting = staying.chain(plan.evidence.held.iter().map(|held| &held.node));
+    let reasons = [DisruptionReason::Drifted, DisruptionReason::Expired];
+    Wanted {
+        changes: changes.map(|(id, _)| id).chain(deleted).cloned().collect(),
+        due: waiting.flat_map(|node| reasons.map(|reason| (node.clone(), reason))).collect(),
+    }
 }
 
 /// Leaves out the creates that no removal waits for: pods that wait have theirs by the other plan.

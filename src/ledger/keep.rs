@@ -9,6 +9,9 @@ use crate::api::node_plan::{CHUNKS_MAX, Phase};
 /// How many plans are kept at most.
 const PLANS_MAX: usize = 200;
 
+/// How long a plan is kept at least that removed nodes with pods: longer than these are counted.
+const LOST_HOURS: i64 = 1;
+
 /// How long a plan is kept.
 const KEPT_HOURS: i64 = 7 * 24;
 
@@ -25,7 +28,8 @@ pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
         if is_needed {
             continue;
         }
-        let is_kept = can_begin(plan, now) || is_merged(plan, now) || is_heeded(plan, now);
+        let is_counted = is_heeded(plan, now) || has_lost_nodes_of_late(plan, now);
+        let is_kept = can_begin(plan, now) || is_merged(plan, now) || is_counted;
         let goes = (rank >= PLANS_MAX || is_old(plan, now)) && !is_kept;
         if goes || chunks > CHUNKS_MAX {
             texts.extend(chunk_names(&plan.name, plan.chunks));
@@ -57,6 +61,12 @@ fn is_merged(plan: &Recorded, now: Timestamp) -> bool {
 
 fn is_heeded(plan: &Recorded, now: Timestamp) -> bool {
     plan.refusals().iter().any(|refusal| refusal.until > now)
+}
+
+/// The breaker counts them.
+fn has_lost_nodes_of_late(plan: &Recorded, now: Timestamp) -> bool {
+    let counted = SignedDuration::from_hours(LOST_HOURS);
+    plan.lost().iter().any(|lost| now.duration_since(lost.at) <= counted)
 }
 
 #[cfg(test)]

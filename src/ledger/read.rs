@@ -6,12 +6,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::{LedgerFault, NeverJoined, name};
+use super::{LedgerFault, Lost, NeverJoined, name};
 use crate::api::node_plan::{
-    CHUNKS_MAX, FOLDER_ANNOTATION, NodePlanSpec, NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase, PlanChunk,
-    PlanRefusal, RefusalPlace, SilentVm,
+    CHUNKS_MAX, FOLDER_ANNOTATION, LostNode, NodePlanSpec, NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase,
+    PlanChunk, PlanRefusal, RefusalPlace, SilentVm,
 };
-use crate::model::{CapacityType, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
+use crate::model::{
+    CapacityType, ClaimName, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone,
+};
 
 /// What was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -85,6 +87,20 @@ impl Recorded {
                     size: SkuName::new(size.as_str()),
                     image: image.as_str().into(),
                 })
+            })
+            .collect();
+        read.sort();
+        read
+    }
+
+    /// Returns the nodes with pods that it removes, or has removed, the first one first.
+    #[must_use]
+    pub fn lost(&self) -> Vec<Lost> {
+        let wire = self.status.iter().flat_map(|status| status.lost.iter().flatten());
+        let mut read: Vec<Lost> = wire
+            .filter_map(|LostNode { at, node_claim, pool }| {
+                let (claim, pool) = (ClaimName::new(node_claim.as_str()), pool.as_deref().map(PoolName::new));
+                Some(Lost { at: at.parse().ok()?, claim, pool })
             })
             .collect();
         read.sort();

@@ -11,9 +11,10 @@ use serde_json::{Value, json};
 use super::write::count;
 use crate::api::meta::Condition;
 use crate::api::node_plan::{
-    ChangeOutcome, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace, SilentVm,
+    ChangeOutcome, LostNode, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace,
+    SilentVm,
 };
-use crate::model::{PoolName, Refusal, RefusedPlace, SkuName};
+use crate::model::{ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
 
 /// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
 const MESSAGE_LETTERS_MAX: usize = 512;
@@ -24,6 +25,9 @@ const REFUSALS_MAX: usize = 1_000;
 
 /// How many VMs that did not join are kept: the last ones.
 const SILENT_MAX: usize = 1_000;
+
+/// How many nodes with pods that went are kept: the last ones.
+const LOST_MAX: usize = 1_000;
 
 /// How far a plan is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +42,19 @@ pub struct Progress {
     pub refusals: Vec<Refused>,
     /// VMs that came and did not join in time.
     pub never_joined: Vec<NeverJoined>,
+    /// Nodes with pods that it removes, or has removed.
+    pub lost: Vec<Lost>,
+}
+
+/// A node with pods that a plan removes, or has removed.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lost {
+    /// When its removal began.
+    pub at: Timestamp,
+    /// Its NodeClaim.
+    pub claim: ClaimName,
+    /// Its NodePool.
+    pub pool: Option<PoolName>,
 }
 
 /// A VM that came and did not join in time.
@@ -151,6 +168,7 @@ pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp
         outcomes: Some(outcomes.collect()),
         refusals: Some(refusals(&progress.refusals)),
         never_joined: Some(silent(&progress.never_joined)),
+        lost: Some(lost(&progress.lost)),
         conditions: Some(conditions(progress, known, at)),
     };
     let mut patch = json!({ "status": status });
@@ -201,6 +219,18 @@ fn silent(never_joined: &[NeverJoined]) -> Vec<SilentVm> {
         pool: pool.to_string(),
         size: size.to_string(),
         image: image.to_string(),
+    });
+    wire.collect()
+}
+
+fn lost(lost: &[Lost]) -> Vec<LostNode> {
+    let mut sorted: Vec<&Lost> = lost.iter().collect();
+    sorted.sort();
+    let last = sorted.into_iter().rev().take(LOST_MAX).rev();
+    let wire = last.map(|Lost { at, claim, pool }| LostNode {
+        at: at.to_string(),
+        node_claim: claim.to_string(),
+        pool: pool.as_ref().map(ToString::to_string),
     });
     wire.collect()
 }
@@ -284,6 +314,7 @@ mod tests {
             is_withdrawn: false,
             refusals: Vec::new(),
             never_joined: Vec::new(),
+            lost: Vec::new(),
         }
     }
 
@@ -374,7 +405,13 @@ mod tests {
         };
         let never_joined = vec![silent("2026-01-01T00:50:00Z"), silent("2026-01-01T00:20:00Z")];
         let refusals = vec![refused.clone(), refused];
-        let progress = Progress { refusals, never_joined, ..progress(&[]) };
+        let lost = |at: &str, pool: Option<&str>| Lost {
+            at: at.parse().unwrap(),
+            claim: "web-abc".into(),
+            pool: pool.map(PoolName::new),
+        };
+        let known = vec![lost("2026-01-01T00:40:00Z", None), lost("2026-01-01T00:30:00Z", Some("web"))];
+        let progress = Progress { refusals, never_joined, lost: known, ..progress(&[]) };
         let patch = patch(&progress, None, "2026-01-01T00:00:00Z".parse().unwrap());
         let status: NodePlanStatus = serde_json::from_value(patch["status"].clone()).unwrap();
         let recorded = crate::ledger::Recorded {
@@ -389,6 +426,10 @@ mod tests {
             status: Some(status),
         };
         assert_eq!(recorded.refusals(), [refusal("2026-01-01T01:00:00Z")]);
+        assert_eq!(
+            recorded.lost(),
+            [lost("2026-01-01T00:30:00Z", Some("web")), lost("2026-01-01T00:40:00Z", None)]
+        );
         assert_eq!(recorded.never_joined(), [silent("2026-01-01T00:20:00Z"), silent("2026-01-01T00:50:00Z")]);
     }
 }

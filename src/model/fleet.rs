@@ -202,13 +202,13 @@ impl Default for SpreadHosts {
     }
 }
 
-/// The breaker: how many nodes with running pods a pool may lose in 10 minutes. The larger of the two counts, so that a
-/// small pool can lose more than a share of it.
+/// The breaker: how many nodes with running pods a pool, and the whole cluster once more, may lose in 10 minutes. The larger
+/// of the two counts, so that a small pool can lose more than a share of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Safety {
-    /// Hundredths of the pool's nodes.
+    /// Hundredths of the nodes with running pods.
     pub max_loss_percent: u32,
     /// Nodes.
     pub max_loss_nodes: u32,

@@ -175,6 +175,17 @@ pub fn read(sources: Vec<Source>) -> Result<(Objects, Policy), Vec<manifests::Fa
     read_with(sources, &ReadOptions::default())
 }
 
+/// Reads what users of a live cluster say of its nodes, without those of its NodePools and AKSNodeClasses that are faulty.
+///
+/// # Errors
+/// Everything that is wrong with what holds for the whole cluster.
+pub fn said_of_nodes(sources: Vec<Source>) -> Result<Policy, Vec<manifests::Fault>> {
+    let read = manifests::read_all(sources, &ReadOptions::default());
+    let (_, mut policy) = with_policy(read, Faulty::LeftOut)?;
+    policy.assume_missing_classes();
+    Ok(policy)
+}
+
 fn read_with(
     sources: Vec<Source>,
     options: &ReadOptions,

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::approved::ApprovedPlan;
+use super::brakes::{Brakes, unlike};
 use super::left_out::LeftOut;
 use super::room::Room;
 use super::{CheckedPlan, obstacles};
@@ -182,7 +183,9 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
         return Err(refused);
     }
     let inputs = Inputs::of(now.policy);
-    let mut room = Room::of(&now);
+    let brakes = Brakes::of(now.policy);
+    let mut room = brakes.room();
+    now.snapshot.nodes.iter().for_each(|node| room.count(node.pool.as_ref(), &node.capacity));
     let not_allowed = obstacles::not_allowed(&plan, now.snapshot);
     let mut left_out: BTreeMap<ChangeId, LeftOut> = BTreeMap::new();
     for (id, planned) in plan.spec.changes.iter().filter(|(id, _)| !now.begun.contains(*id)) {
@@ -203,8 +206,8 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
         };
         left_out.extend(because.map(|because| (id.clone(), because)));
     }
-    let safety = now.policy.fleet.safety;
-    Ok(ApprovedPlan::of(plan, execution, left_out, (terms, safety)))
+    drop(room);
+    Ok(ApprovedPlan::of(plan, execution, left_out, (terms, brakes)))
 }
 
 /// Takes a plan up that an earlier process was allowed to carry out: what has begun is finished, and nothing else of it
@@ -228,8 +231,8 @@ pub fn finish(plan: Plan, now: Now<'_>, left: &LeftOut) -> Result<ApprovedPlan, 
     }
     let not_begun = plan.spec.changes.keys().filter(|id| !now.begun.contains(*id));
     let left_out = not_begun.map(|id| (id.clone(), left.clone())).collect();
-    let safety = now.policy.fleet.safety;
-    Ok(ApprovedPlan::of(plan, execution, left_out, (Terms::default(), safety)))
+    let brakes = Brakes::of(now.policy);
+    Ok(ApprovedPlan::of(plan, execution, left_out, (Terms::default(), brakes)))
 }
 
 /// Why limits leave no room for a create beside what is there by now and what was let in before it.
@@ -258,18 +261,12 @@ pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotAp
 /// Why a precondition of policy no longer holds; those of nodes are looked at when their turn comes.
 fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
     match condition {
-        Precondition::PoolUnchanged { pool, digest } => match inputs.pools.get(pool) {
-            Some(found) if found == digest => None,
-            Some(_) => Some(format!("NodePool `{pool}` says something else than when the plan was made")),
-            None => Some(format!("NodePool `{pool}` is gone")),
-        },
-        Precondition::ClassUnchanged { class, digest } => match inputs.classes.get(class) {
-            Some(found) if found == digest => None,
-            Some(_) => {
-                Some(format!("AKSNodeClass `{class}` says something else than when the plan was made"))
-            }
-            None => Some(format!("AKSNodeClass `{class}` is gone")),
-        },
+        Precondition::PoolUnchanged { pool, digest } => {
+            unlike("NodePool", pool, [Some(digest), inputs.pools.get(pool)])
+        }
+        Precondition::ClassUnchanged { class, digest } => {
+            unlike("AKSNodeClass", class, [Some(digest), inputs.classes.get(class)])
+        }
         Precondition::NameFree { .. }
         | Precondition::WithinLimits { .. }
         | Precondition::SameNode { .. }

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::approve::Terms;
+use super::brakes::Brakes;
 use super::covers::{Covered, Fate};
 use super::left_out::LeftOut;
-use crate::model::Safety;
 use crate::plan::{Change, ChangeId, Execution, Plan, PlanSpec};
 
 /// A plan that may be carried out.
@@ -21,8 +21,10 @@ pub struct ApprovedPlan {
     /// The places of the choices that may be tried, by create; all where it is not said.
     choices: BTreeMap<ChangeId, BTreeSet<usize>>,
     waves: Vec<Vec<ChangeId>>,
+    /// The removals whose pods a create takes, by create; one for pods that wait is not among them.
+    serves: BTreeMap<ChangeId, Vec<ChangeId>>,
     terms: Terms,
-    safety: Safety,
+    brakes: Brakes,
 }
 
 impl ApprovedPlan {
@@ -30,10 +32,18 @@ impl ApprovedPlan {
         plan: Plan,
         execution: Execution,
         left_out: BTreeMap<ChangeId, LeftOut>,
-        (terms, safety): (Terms, Safety),
+        (terms, brakes): (Terms, Brakes),
     ) -> Self {
-        let (id, waves) = (plan.id().into(), waves(&plan.spec));
-        Self { plan, execution, id, left_out, choices: BTreeMap::new(), waves, terms, safety }
+        let (id, serves) = (plan.id().into(), serves(&execution));
+        let waves = beside_what_they_serve(waves(&plan.spec), &serves);
+        Self { plan, execution, id, left_out, choices: BTreeMap::new(), waves, serves, terms, brakes }
+    }
+
+    /// Returns the plan as approved under these brakes: what they say is what changes are begun on.
+    #[must_use]
+    pub fn under(mut self, brakes: Brakes) -> Self {
+        self.brakes = brakes;
+        self
     }
 
     /// Returns the plan with these changes left out as well, each with the reason.
@@ -99,6 +109,8 @@ impl ApprovedPlan {
             self.waves.iter_mut().for_each(|first| first.extend(wave.iter().cloned()));
             self.waves.extend(others.iter().cloned());
         }
+        self.serves = serves(&self.execution);
+        self.waves = beside_what_they_serve(std::mem::take(&mut self.waves), &self.serves);
         self.waves.iter_mut().for_each(|wave| creates_first(&self.plan.spec, wave));
         self.leaving_out(left_out)
     }
@@ -151,11 +163,47 @@ impl ApprovedPlan {
         self.terms.parallelism
     }
 
-    /// Returns how many nodes with pods a pool may lose within ten minutes.
+    /// Returns the removals whose pods a create takes; none where pods wait for it already.
     #[must_use]
-    pub const fn safety(&self) -> Safety {
-        self.safety
+    pub fn serves(&self, create: &ChangeId) -> &[ChangeId] {
+        self.serves.get(create).map_or(&[], Vec::as_slice)
     }
+
+    /// Returns the brakes that it was approved under.
+    #[must_use]
+    pub const fn brakes(&self) -> &Brakes {
+        &self.brakes
+    }
+}
+
+/// The removals whose pods each create takes. One that pods wait for already is needed whatever goes.
+fn serves(execution: &Execution) -> BTreeMap<ChangeId, Vec<ChangeId>> {
+    let mut serves: BTreeMap<ChangeId, Vec<ChangeId>> = BTreeMap::new();
+    for (removal, known) in &execution.removals {
+        for create in &known.after {
+            serves.entry(create.clone()).or_default().push(removal.clone());
+        }
+    }
+    serves.retain(|create, _| execution.nominations.get(create).is_none_or(Vec::is_empty));
+    serves
+}
+
+/// Puts creates into the wave of the first removal whose pods they take: made before, they would only stand there.
+fn beside_what_they_serve(
+    mut waves: Vec<Vec<ChangeId>>,
+    serves: &BTreeMap<ChangeId, Vec<ChangeId>>,
+) -> Vec<Vec<ChangeId>> {
+    let place = |id: &ChangeId| waves.iter().position(|wave| wave.contains(id));
+    let moved = serves.iter().filter_map(|(create, removals)| {
+        let (from, to) = (place(create)?, removals.iter().filter_map(place).min()?);
+        (from < to).then(|| (create.clone(), from, to))
+    });
+    let moved: Vec<(ChangeId, usize, usize)> = moved.collect();
+    for (create, from, to) in moved {
+        waves[from].retain(|id| *id != create);
+        waves[to].insert(0, create);
+    }
+    waves
 }
 
 /// The waves of a plan, each change once: in the order of the steps, creates before what waits for them.

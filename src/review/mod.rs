@@ -9,6 +9,7 @@
 
 mod approve;
 mod approved;
+mod brakes;
 pub mod covers;
 pub mod gate;
 mod left_out;
@@ -18,8 +19,10 @@ mod room;
 
 pub use approve::{NotApproved, Now, Terms, approve, finish, other_cluster, resume};
 pub use approved::ApprovedPlan;
+pub use brakes::{Braked, Brakes, Leaving};
 pub use left_out::LeftOut;
 pub use obstacles::not_allowed;
+pub use room::Room;
 
 use crate::check::{Finding, check};
 use crate::plan::Plan;

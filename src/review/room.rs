@@ -4,9 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use super::approve::Now;
-use crate::model::{PoolName, ResourceName, Resources};
-use crate::policy::Policy;
+use crate::model::{FleetLimits, Pool, PoolName, ResourceName, Resources};
 
 /// How much there is of nodes.
 #[derive(Clone, Debug, Default)]
@@ -17,23 +15,21 @@ struct Amount {
 
 /// What there is, and what was let in beside it.
 #[derive(Debug)]
-pub(super) struct Room<'a> {
-    policy: &'a Policy,
+pub struct Room<'a> {
+    known: &'a BTreeMap<PoolName, Pool>,
+    limits: &'a FleetLimits,
     pools: BTreeMap<PoolName, Amount>,
     fleet: Amount,
 }
 
 impl<'a> Room<'a> {
-    /// Counts the nodes that are there or on their way.
-    pub(super) fn of(now: &Now<'a>) -> Self {
-        let mut room = Self { policy: now.policy, pools: BTreeMap::new(), fleet: Amount::default() };
-        for node in &now.snapshot.nodes {
-            room.count(node.pool.as_ref(), &node.capacity);
-        }
-        room
+    /// Returns the room before any node is counted.
+    pub(super) fn empty(known: &'a BTreeMap<PoolName, Pool>, limits: &'a FleetLimits) -> Self {
+        Self { known, limits, pools: BTreeMap::new(), fleet: Amount::default() }
     }
 
-    fn count(&mut self, pool: Option<&PoolName>, capacity: &Resources) {
+    /// Counts a node that is there or on its way.
+    pub fn count(&mut self, pool: Option<&PoolName>, capacity: &Resources) {
         let of_pool = pool.map(|pool| self.pools.entry(pool.clone()).or_default());
         for amount in std::iter::once(&mut self.fleet).chain(of_pool) {
             amount.nodes += 1;
@@ -45,16 +41,16 @@ impl<'a> Room<'a> {
     ///
     /// # Errors
     /// The limit that leaves no room for it.
-    pub(super) fn take(&mut self, pool: &PoolName, capacity: &Resources) -> Result<(), String> {
+    pub fn take(&mut self, pool: &PoolName, capacity: &Resources) -> Result<(), String> {
         let there = self.pools.get(pool).cloned().unwrap_or_default();
-        if let Some(known) = self.policy.pools.get(pool) {
+        if let Some(known) = self.known.get(pool) {
             let who = format!("NodePool `{pool}`");
             within(&who, "nodes", there.nodes + 1, known.nodes_max)?;
             for (name, most) in known.limits.iter() {
                 amount_within(&who, (name, most), &there.capacity.plus(capacity))?;
             }
         }
-        let limits = &self.policy.fleet.limits;
+        let limits = self.limits;
         within("the NodeFleet", "nodes", self.fleet.nodes + 1, limits.nodes)?;
         let after = self.fleet.capacity.plus(capacity);
         let of_fleet = [(ResourceName::Cpu, limits.cpu_milli), (ResourceName::Memory, limits.memory_bytes)];

@@ -8,7 +8,7 @@ use super::outcome::Standing;
 use super::seen::{SeenClaim, SeenNode, Whole};
 use crate::model::{ClaimName, NodeName, label};
 use crate::plan::{ChangeId, Create, Execution, PlanSpec};
-use crate::review::ApprovedPlan;
+use crate::review::{ApprovedPlan, Brakes};
 use serde_json::{Value, json};
 
 /// What decisions are made from.
@@ -29,6 +29,11 @@ impl<'a> Ground<'a> {
 
     pub(super) const fn execution(&self) -> &'a Execution {
         self.plan.execution()
+    }
+
+    /// What keeps changes that have not begun: as it is now, or where nobody has looked since, as it was approved.
+    pub(super) fn brakes(&self) -> &'a Brakes {
+        self.memory.brakes.as_ref().unwrap_or_else(|| self.plan.brakes())
     }
 
     /// The id of a VM of this name in the group of the nodes.

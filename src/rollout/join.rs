@@ -141,6 +141,6 @@ fn lacking(claim: &SeenClaim, node: &SeenNode) -> Option<String> {
     }
     let is_nothing =
         |amount: &Value| amount.as_str().is_none_or(|text| text == "0") && amount.as_i64().unwrap_or(0) == 0;
-    let absent = claim.promised.iter().find(|resource| is_nothing(&node.allocatable[&***resource]));
+    let absent = claim.promised.keys().find(|resource| is_nothing(&node.allocatable[&***resource]));
     absent.map(|resource| format!("it does not offer `{resource}` yet"))
 }

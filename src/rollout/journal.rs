@@ -105,7 +105,12 @@ pub struct Removing {
     pub change: ChangeId,
     /// Since when.
     pub since: Timestamp,
+    /// Whether it carried no pods of workloads by then. A mark that does not say counts as one of a node that did.
+    pub is_empty: bool,
 }
+
+/// What the mark of an empty node ends in.
+const EMPTY: &str = "empty";
 
 impl Removing {
     /// Reads it from a claim.
@@ -113,13 +118,20 @@ impl Removing {
     pub fn of(claim: &SeenClaim) -> Option<Self> {
         let mut parts = claim.annotations.get(REMOVAL)?.split('/');
         let (plan, change, since) = (parts.next()?, parts.next()?, parts.next()?);
-        Some(Self { plan: plan.into(), change: ChangeId(change.into()), since: since.parse().ok()? })
+        let is_empty = parts.next() == Some(EMPTY);
+        Some(Self {
+            plan: plan.into(),
+            change: ChangeId(change.into()),
+            since: since.parse().ok()?,
+            is_empty,
+        })
     }
 }
 
 impl fmt::Display for Removing {
-    /// Writes it as the annotation has it: `PLAN/CHANGE/TIME`.
+    /// Writes it as the annotation has it: `PLAN/CHANGE/TIME`, and `/empty` where it is.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}/{}/{}", self.plan, self.change, self.since)
+        write!(formatter, "{}/{}/{}", self.plan, self.change, self.since)?;
+        if self.is_empty { write!(formatter, "/{EMPTY}") } else { Ok(()) }
     }
 }

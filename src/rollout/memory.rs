@@ -11,11 +11,13 @@ use jiff::{SignedDuration, Timestamp};
 use super::absent::{Absent, HOLDS};
 use super::action::{Action, ActionKey, Effect};
 use super::event::Event;
+use super::losses::{self, Loss};
 use super::outcome::Outcome;
 use super::performed::{After, Performed};
 use super::seen::{Provisioning, Seen};
-use crate::model::{CapacityType, ClaimName, Refusal, RefusedPlace};
+use crate::model::{CapacityType, ClaimName, PoolName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Choice};
+use crate::review::Brakes;
 
 /// The wait after the first failure, of the cloud's clock; doubled after each further one.
 const BACK_OFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
@@ -59,6 +61,14 @@ pub struct Memory {
     pub going: BTreeMap<Arc<str>, Timestamp>,
     /// Whether nothing new is to begin.
     pub is_stopping: bool,
+    /// The removals that begin all the same: half of them is done.
+    pub finishing: BTreeSet<ChangeId>,
+    /// What keeps changes that have not begun, as it was read last; `None`: as it was when the plan was approved.
+    pub brakes: Option<Brakes>,
+    /// How many nodes of other plans come that take the pods of others, none of which goes yet: by pool.
+    pub coming_elsewhere: BTreeMap<PoolName, usize>,
+    /// The nodes with pods that went of late, by whatever plan.
+    pub losses: BTreeSet<Loss>,
     /// By what every wait is divided, at least 1: that of a simulated cloud.
     pub clock_speed: u32,
 }
@@ -114,14 +124,22 @@ impl Default for Memory {
             orphans: BTreeMap::new(),
             going: BTreeMap::new(),
             is_stopping: false,
+            finishing: BTreeSet::new(),
+            brakes: None,
+            coming_elsewhere: BTreeMap::new(),
+            losses: BTreeSet::new(),
             clock_speed: 1,
         }
     }
 }
 
 impl Memory {
-    /// Notes which VMs go, and what is there again, before it is asked what is next.
+    /// Notes which nodes and VMs go, and what is there again, before it is asked what is next.
     pub fn look(&mut self, seen: &Seen) {
+        let (window, at) = (losses::window(self), seen.at);
+        self.losses.extend(seen.claims.iter().flat_map(Loss::of));
+        let is_taken_back = |loss: &Loss| seen.claims.iter().any(|claims| loss.is_taken_back(claims));
+        self.losses.retain(|loss| at.duration_since(loss.at) < window && !is_taken_back(loss));
         let holds = self.wait(HOLDS);
         self.confirmed.retain(|absent, at| !absent.is_seen(seen) && seen.at.duration_since(*at) <= holds);
         let Some(vms) = &seen.vms else { return };

@@ -14,13 +14,16 @@ mod absent;
 pub mod action;
 mod conditions;
 mod consequence;
+mod counted;
 mod create;
 mod ended;
 pub mod event;
 mod ground;
 mod join;
 pub mod journal;
+mod laid;
 pub mod life;
+mod losses;
 pub mod memory;
 pub mod outcome;
 mod own;
@@ -44,16 +47,20 @@ pub use consequence::consequence;
 pub use ended::Ended;
 pub use event::{Event, News};
 pub use ground::vm_name;
+pub use laid::laid;
+pub use losses::Loss;
 pub use memory::{Failed, Memory, Then, Tries};
 pub use outcome::{Outcome, Standing, Wait, WaitsOn};
 pub use own::foreign;
+pub use pace::coming;
 pub use performed::{After, Performed};
-pub use seen::Seen;
+pub use seen::{Seen, Whole};
 pub use silent::{Silent, silent};
 
-use crate::plan::{Change, ChangeId, mark};
+use crate::plan::{Change, ChangeId, Execution, mark};
 use crate::review::{ApprovedPlan, LeftOut};
 use ground::Ground;
+use pace::{Begin, Pace};
 
 /// The longest that Azure may take for one operation, of its clock: then the world says how far it is.
 pub const OPERATION_WAIT: SignedDuration = SignedDuration::from_mins(30);
@@ -84,7 +91,7 @@ impl Next {
     pub fn only_waits(&self, memory: &Memory) -> bool {
         let waits = |standing: &Standing| match standing {
             Standing::Settled(_) => true,
-            Standing::Waits(wait) => wait.on != WaitsOn::World,
+            Standing::Waits(wait) => matches!(wait.on, WaitsOn::Change | WaitsOn::Brake),
             Standing::Acts(actions) => actions.iter().all(|action| memory.is_refused_for_long(action)),
         };
         !self.blind && self.standings.values().all(waits)
@@ -102,7 +109,7 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
     let begun = begun(plan.id(), seen);
     let mut next = Next::default();
     let mut is_open = true;
-    let mut pace = pace::Pace::of(ground);
+    let mut pace = Pace::of(ground);
     for wave in plan.waves() {
         for id in wave {
             let standing = heeding(ground, standing(ground, id, is_open, &mut pace, &next.standings));
@@ -113,8 +120,10 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
             next.standings.insert(id.clone(), standing);
         }
         // What a freeze or a budget keeps is for another time, and keeps nothing back.
+        let is_braked =
+            |standing: &Standing| matches!(standing, Standing::Waits(Wait { on: WaitsOn::Brake, .. }));
         let is_over = |(id, standing): (&ChangeId, &Standing)| {
-            standing.outcome().is_some() || plan.left_out().contains_key(id)
+            standing.outcome().is_some() || is_braked(standing) || plan.left_out().contains_key(id)
         };
         is_open = next.standings.iter().all(is_over);
     }
@@ -160,11 +169,11 @@ fn heeding(ground: Ground<'_>, standing: Standing) -> Standing {
     }
 }
 
-fn standing(
-    ground: Ground<'_>,
-    id: &ChangeId,
+fn standing<'a>(
+    ground: Ground<'a>,
+    id: &'a ChangeId,
     is_open: bool,
-    pace: &mut pace::Pace<'_>,
+    pace: &mut Pace<'a>,
     so_far: &BTreeMap<ChangeId, Standing>,
 ) -> Standing {
     let Some(planned) = ground.spec().changes.get(id) else {
@@ -177,36 +186,38 @@ fn standing(
         Change::Create(create) => {
             let has_begun =
                 ground.world.claims.contains_key(&create.claim) || ground.memory.recorded.contains_key(id);
-            match is_open || has_begun {
-                true => create::create(ground, id, create),
-                false => Standing::behind("the wave before to end"),
-            }
+            let may_begin = if has_begun { Begin::Now } else { pace.may_create(id, create, is_open) };
+            begun_or(may_begin, || create::create(ground, id, create))
         }
-        Change::Delete(delete) => {
-            let may_begin = pace.may_begin(id, delete, is_open, so_far);
-            match may_begin {
-                pace::Begin::Withheld(because) => {
-                    Standing::Settled(Outcome::Withheld { because: because.into() })
+        Change::Delete(delete) => match pace.may_delete(id, delete, is_open, so_far) {
+            Begin::Now => {
+                let standing = remove::remove(ground, id, delete, &Ok(pace.is_empty(delete)));
+                if standing.outcome().is_none() {
+                    pace.begins(delete);
                 }
-                pace::Begin::Now => {
-                    let standing = remove::remove(ground, id, delete, &Ok(()));
-                    if standing.outcome().is_none() {
-                        pace.begins(delete);
-                    }
-                    standing
-                }
-                pace::Begin::Later(because) => remove::remove(ground, id, delete, &Err(because)),
+                standing
             }
-        }
-        Change::NoOp(_) => Standing::Settled(Outcome::AlreadySo),
-        Change::Update(change) => match is_open {
-            true => update::update(ground, id, change),
-            false => Standing::behind("the wave before to end"),
+            Begin::Later(wait) => remove::remove(ground, id, delete, &Err(wait)),
+            Begin::Ends(outcome) => Standing::Settled(outcome),
         },
+        Change::NoOp(_) => Standing::Settled(Outcome::AlreadySo),
+        Change::Update(change) => {
+            let may_begin = pace.may_update(id, change.target.pool.as_ref(), is_open);
+            begun_or(may_begin, || update::update(ground, id, change))
+        }
         Change::Adopt(_) | Change::Forget(_) => {
             let because = "this version neither adopts nodes nor lets them go";
             Standing::Settled(Outcome::Withheld { because: because.into() })
         }
+    }
+}
+
+/// Where a change stands that may begin, or not yet, or never.
+fn begun_or(may_begin: Begin, begun: impl FnOnce() -> Standing) -> Standing {
+    match may_begin {
+        Begin::Now => begun(),
+        Begin::Later(wait) => Standing::Waits(wait),
+        Begin::Ends(outcome) => Standing::Settled(outcome),
     }
 }
 
@@ -216,18 +227,18 @@ fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &Left
         return Standing::Settled(outcome.clone());
     }
     match left_out {
-        LeftOut::Struck(because) => Standing::Settled(Outcome::Struck { because: because.clone() }),
-        LeftOut::Withheld(because) => Standing::Settled(Outcome::Withheld { because: because.clone() }),
-        LeftOut::NoLongerNeeded(because) => {
-            Standing::Settled(Outcome::NoLongerNeeded { because: because.clone() })
-        }
         LeftOut::NoLongerHolds(_) | LeftOut::Waits(_)
             if change.delete().is_some_and(|delete| remove::has_no_vm(ground, id, delete)) =>
         {
             Standing::Settled(Outcome::AlreadySo)
         }
-        LeftOut::NoLongerHolds(because) => Standing::Settled(Outcome::no_longer_holds(because.clone())),
         LeftOut::Waits(because) => Standing::Waits(Wait::held(&**because)),
+        LeftOut::Struck(_)
+        | LeftOut::Withheld(_)
+        | LeftOut::NoLongerNeeded(_)
+        | LeftOut::NoLongerHolds(_) => {
+            Standing::Settled(Outcome::of_left_out(left_out).unwrap_or(Outcome::AlreadySo))
+        }
     }
 }
 
@@ -242,4 +253,12 @@ pub fn begun(plan_id: &str, seen: &Seen) -> BTreeSet<ChangeId> {
         create.map(|item| ChangeId(item.clone())).into_iter().chain(removal.map(|removing| removing.change))
     };
     claims.flat_map(of_claim).collect()
+}
+
+/// Returns the removals of a plan that have not begun although a node has that takes their pods: half of a replacement.
+#[must_use]
+pub fn half_begun(execution: &Execution, begun: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
+    let is_half = |after: &[ChangeId]| after.iter().any(|create| begun.contains(create));
+    let removals = execution.removals.iter().filter(|(id, _)| !begun.contains(*id));
+    removals.filter(|(_, removal)| is_half(&removal.after)).map(|(id, _)| id.clone()).collect()
 }

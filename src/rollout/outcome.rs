@@ -7,6 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::action::Action;
+use crate::review::LeftOut;
 
 /// What became of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -79,6 +80,17 @@ impl Outcome {
         }
     }
 
+    /// Returns how a change ends that is left out, unless it may be begun later.
+    pub(super) fn of_left_out(left_out: &LeftOut) -> Option<Self> {
+        Some(match left_out {
+            LeftOut::Struck(because) => Self::Struck { because: because.clone() },
+            LeftOut::Withheld(because) => Self::Withheld { because: because.clone() },
+            LeftOut::NoLongerNeeded(because) => Self::NoLongerNeeded { because: because.clone() },
+            LeftOut::NoLongerHolds(because) => Self::NoLongerHolds { because: because.clone() },
+            LeftOut::Waits(_) => return None,
+        })
+    }
+
     pub(super) fn no_longer_holds(because: impl Into<Arc<str>>) -> Self {
         Self::NoLongerHolds { because: because.into() }
     }
@@ -113,8 +125,18 @@ pub enum WaitsOn {
     World,
     /// Another change of the plan.
     Change,
+    /// Its turn: budgets, drains under way or the breaker let no more begin beside what is under way.
+    Turn,
     /// A freeze or a budget: nobody here can bring it about.
     Brake,
+}
+
+impl WaitsOn {
+    /// Returns whether it is due and held back.
+    #[must_use]
+    pub const fn is_held_back(self) -> bool {
+        matches!(self, Self::Turn | Self::Brake)
+    }
 }
 
 impl Wait {

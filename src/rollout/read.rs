@@ -180,7 +180,7 @@ pub fn claim(object: &Value) -> Result<(ClaimName, SeenClaim), ReadFault> {
         provider_id: status.provider_id.filter(|id| !id.is_empty()),
         node: status.node_name.filter(|name| !name.is_empty()).map(NodeName::new),
         conditions: status.conditions,
-        promised: spec.resources.requests.into_keys().collect(),
+        promised: spec.resources.requests,
         created: metadata.creation_timestamp,
         deleting_since: metadata.deletion_timestamp,
     };

@@ -1,7 +1,7 @@
 //! One node that goes: marked, tainted, drained in Karpenter's four tiers, its VM deleted, and its objects let go last.
 //!
-//! Nothing of it starts unless the node is the one that was approved. Once it has begun it is finished: a node that is
-//! half drained helps nobody.
+//! Nothing of it starts unless the node is the one that was approved. Once it is tainted it is finished: a node that is half
+//! drained helps nobody. Until then pods may come and people may protect it: that is looked at again, and it is taken back.
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -12,7 +12,6 @@ use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_n
 use super::journal::{REMOVAL, Removing};
 use super::outcome::{Outcome, Standing, Wait};
 use super::own::foreign;
-use super::pace::Later;
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
 use crate::plan::execution::{NodeIdentity, Removal};
@@ -28,12 +27,12 @@ struct Going<'a> {
     removal: &'a Removal,
 }
 
-/// Returns what is next for a removal. `may_begin` says whether one more may begin now, or why not.
+/// Returns what is next for a removal. `may_begin` says whether its node is empty where it may begin now, or why it may not.
 pub(super) fn remove(
     ground: Ground<'_>,
     id: &ChangeId,
     delete: &Delete,
-    may_begin: &Result<(), Later>,
+    may_begin: &Result<bool, Wait>,
 ) -> Standing {
     let execution = ground.execution();
     let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
@@ -110,7 +109,7 @@ impl<'a> Going<'a> {
     }
 
     /// Begins, where all still holds that was approved.
-    fn begin(&self, claim: Option<(&ClaimName, &SeenClaim)>, may_begin: &Result<(), Later>) -> Standing {
+    fn begin(&self, claim: Option<(&ClaimName, &SeenClaim)>, may_begin: &Result<bool, Wait>) -> Standing {
         let Self { ground, id, delete, identity, .. } = *self;
         let name = &delete.target.node;
         if self.is_gone() {
@@ -121,13 +120,15 @@ impl<'a> Going<'a> {
         if let Some(because) = self.no_longer_holds(claim.is_some(), vm.is_some(), has_same_vm) {
             return Standing::Settled(Outcome::no_longer_holds(because));
         }
-        if let Err(Later { because, on }) = may_begin {
-            return Standing::Waits(Wait { what: because.clone(), until: None, on: *on });
-        }
+        let is_empty = match may_begin {
+            Ok(is_empty) => *is_empty,
+            Err(wait) => return Standing::Waits(wait.clone()),
+        };
         let Some((claim_name, claim)) = claim else {
             return Standing::Settled(Outcome::no_longer_holds(format!("node `{name}` has no NodeClaim")));
         };
-        let mark = Removing { plan: ground.plan.id().into(), change: id.clone(), since: ground.world.at };
+        let (plan, since) = (ground.plan.id().into(), ground.world.at);
+        let mark = Removing { plan, change: id.clone(), since, is_empty };
         let body = json!({"metadata": {"annotations": {REMOVAL: mark.to_string()}}});
         act(id, patch_claim((claim_name, claim), "mark the removal of", false, body))
     }
@@ -205,7 +206,9 @@ impl<'a> Going<'a> {
         if let Some((name, node)) = self.node()
             && vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
         {
-            if let Some(standing) = self.taint(name, node).or_else(|| self.drain(name, since)) {
+            let taken_back = || self.take_back(node);
+            let tainted = || self.taint(name, node);
+            if let Some(standing) = taken_back().or_else(tainted).or_else(|| self.drain(name, since)) {
                 return standing;
             }
             if ground.world.attached.contains(name) && !self.is_over(since) {
@@ -259,8 +262,16 @@ impl<'a> Going<'a> {
         act(id, Effect::Record(Outcome::Done))
     }
 
+    /// Takes the mark off again of a node that is not tainted yet and may no longer go; how it ends is said then.
+    fn take_back(&self, node: &SeenNode) -> Option<Standing> {
+        let (name, claim) = self.claim().filter(|_| !is_tainted(node))?;
+        self.no_longer_holds(true, true, true)?;
+        let body = json!({"metadata": {"annotations": {REMOVAL: null}}});
+        Some(act(self.id, patch_claim((name, claim), "take back the removal of", false, body)))
+    }
+
     fn taint(&self, name: &NodeName, node: &SeenNode) -> Option<Standing> {
-        if node.taints.iter().any(|taint| &*taint.key == label::DISRUPTED) {
+        if is_tainted(node) {
             return None;
         }
         let disrupted = Taint::new(label::DISRUPTED, "", crate::model::Effect::NoSchedule);
@@ -319,6 +330,10 @@ impl<'a> Going<'a> {
     fn is_over(&self, since: Timestamp) -> bool {
         self.end(since).is_some_and(|end| self.ground.world.at >= end)
     }
+}
+
+fn is_tainted(node: &SeenNode) -> bool {
+    node.taints.iter().any(|taint| &*taint.key == label::DISRUPTED)
 }
 
 /// The order in which pods go: those of workloads before those of DaemonSets, Kubernetes' own after both.

@@ -57,8 +57,8 @@ pub struct SeenClaim {
     pub node: Option<NodeName>,
     /// Conditions as they stand in `status`.
     pub conditions: Vec<Value>,
-    /// Names of the resources that it promises.
-    pub promised: Vec<Arc<str>>,
+    /// What it promises at least, by resource.
+    pub promised: BTreeMap<Arc<str>, Value>,
     /// When it was made.
     pub created: Option<Timestamp>,
     /// Since when it is being deleted.

@@ -4,6 +4,7 @@
 mod by_hand;
 mod faulty;
 mod invariants;
+mod pace;
 mod planted;
 mod refused;
 mod scenarios;

@@ -117,12 +117,12 @@ pub struct Freeze {
     pub reasons: Option<Vec<DisruptionReason>>,
 }
 
-/// How many nodes with running pods a pool may lose in 10 minutes before everything stops: the larger of the two.
+/// How many nodes with running pods a pool, and the whole cluster once more, may lose in 10 minutes: the larger of the two.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Safety {
-    /// Percentage of the pool's nodes.
+    /// Percentage of the nodes with running pods, of the pool and of the cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = 20, "minimum" = 0, "maximum" = 100)))]
     pub max_loss_percent: Option<i32>,

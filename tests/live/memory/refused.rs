@@ -89,7 +89,9 @@ async fn a_node_whose_vm_cannot_be_deleted_is_a_hold_and_goes_once_it_can() {
     let mut story = Story::of("auto", 5).await;
     story.runs(5).await;
     story.rests().await;
-    story.fault(&json!({"kind": "Refused", "times": 12, "when": {"method": "DELETE", "resource": "virtualMachines"}}));
+    story.fault(
+        &json!({"kind": "Refused", "times": 12, "when": {"method": "DELETE", "resource": "virtualMachines"}}),
+    );
     story.scale(0);
     let held = |story: &Story| story.fleet()["status"]["holds"].to_string();
     story.wait(|| held(&story).contains("removing this node failed")).await;

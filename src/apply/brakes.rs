@@ -1,0 +1,70 @@
+//! Reads what keeps changes that have not begun: the NodeFleet, the NodePools and their classes as they are now.
+//!
+//! Read behind the world and before each start, so that nothing begins on brakes that are older than what is seen. What
+//! cannot be read lets nothing begin.
+
+use tokio::sync::OnceCell;
+
+use crate::cluster::{Cluster, ClusterFailure};
+use crate::manifests::Source;
+use crate::offline;
+use crate::review::Brakes;
+
+/// The kinds that say it.
+const KINDS: [&str; 3] =
+    ["nodepools.karpenter.sh", "aksnodeclasses.karpenter.azure.com", "nodefleets.nodeform.dev"];
+
+/// Reads the brakes of a cluster.
+pub struct BrakeReader {
+    cluster: Cluster,
+    /// Whether changes begin in mode `auto` alone.
+    is_automatic: bool,
+    /// Where the kinds are served; one that is not installed says nothing.
+    paths: OnceCell<Vec<String>>,
+}
+
+impl BrakeReader {
+    /// Reads the brakes of plans that somebody approved.
+    #[must_use]
+    pub fn new(cluster: Cluster) -> Self {
+        Self { cluster, is_automatic: false, paths: OnceCell::new() }
+    }
+
+    /// Reads the brakes of plans that begin in mode `auto` alone.
+    #[must_use]
+    pub fn automatic(cluster: Cluster) -> Self {
+        Self { is_automatic: true, ..Self::new(cluster) }
+    }
+
+    /// Reads them as they are now.
+    pub async fn read(&self) -> Brakes {
+        let brakes = match self.sources().await.map_err(|failure| failure.what).and_then(parsed) {
+            Ok(brakes) => brakes,
+            Err(because) => Brakes::unread(because),
+        };
+        if self.is_automatic { brakes.automatic() } else { brakes }
+    }
+
+    async fn sources(&self) -> Result<Vec<Source>, ClusterFailure> {
+        let paths = self.paths.get_or_try_init(|| self.served()).await?;
+        let mut sources = Vec::new();
+        for path in paths {
+            let listed = self.cluster.list(path, "").await?;
+            sources.extend(listed.pages.into_iter().map(|page| Source::new(format!("<{path}>"), page)));
+        }
+        Ok(sources)
+    }
+
+    async fn served(&self) -> Result<Vec<String>, ClusterFailure> {
+        let groups = KINDS.map(|kind| kind.split_once('.').map_or("", |(_, group)| group));
+        let served = self.cluster.served(&groups).await?;
+        Ok(KINDS.iter().filter_map(|kind| served.path(kind)).map(str::to_owned).collect())
+    }
+}
+
+fn parsed(sources: Vec<Source>) -> Result<Brakes, String> {
+    match offline::said_of_nodes(sources) {
+        Ok(policy) => Ok(Brakes::of(&policy)),
+        Err(faults) => Err(faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")),
+    }
+}

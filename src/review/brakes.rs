@@ -1,0 +1,185 @@
+//! What keeps changes of an approved plan that have not begun: the NodeFleet and the NodePools as they are now.
+//!
+//! Asked before each start, so that whoever applies a brake is heeded while changes are in flight. What could not be read
+//! lets nothing begin. Must never stop what has begun.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use jiff::Timestamp;
+
+use super::room::Room;
+use crate::model::allowance::{Allowance, PoolNodes};
+use crate::model::{ChangeClass, DisruptionReason, Fleet, Mode, NodeName, Pool, PoolName, Safety};
+use crate::plan::{Inputs, PlannedChange, Precondition};
+use crate::policy::Policy;
+
+/// What keeps changes that have not begun.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Brakes {
+    fleet: Fleet,
+    pools: BTreeMap<PoolName, Pool>,
+    inputs: Inputs,
+    unread: Option<Arc<str>>,
+    needs_auto: bool,
+}
+
+/// Why something may not begin now.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Braked {
+    /// Why, for people.
+    pub because: String,
+    /// Until when; `None` where nobody knows.
+    pub until: Option<Timestamp>,
+    /// Whether it is over once changes that are under way have ended.
+    pub is_passing: bool,
+}
+
+/// A node that would go, as brakes are asked about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Leaving<'a> {
+    /// Its pool.
+    pub pool: &'a PoolName,
+    /// The node.
+    pub node: &'a NodeName,
+    /// Why it goes.
+    pub reason: DisruptionReason,
+}
+
+impl Braked {
+    /// Somebody keeps it for as long as they like.
+    fn held(because: impl Into<String>) -> Self {
+        Self { because: because.into(), until: None, is_passing: false }
+    }
+}
+
+impl Brakes {
+    /// Returns the brakes as a policy has them.
+    #[must_use]
+    pub fn of(policy: &Policy) -> Self {
+        Self {
+            fleet: policy.fleet.clone(),
+            pools: policy.pools.clone(),
+            inputs: Inputs::of(policy),
+            unread: None,
+            needs_auto: false,
+        }
+    }
+
+    /// Returns the brakes where they could not be read, and why: nothing begins.
+    #[must_use]
+    pub fn unread(because: impl Into<Arc<str>>) -> Self {
+        Self { unread: Some(because.into()), ..Self::default() }
+    }
+
+    /// Returns the brakes of whoever carries out plans that nobody looked at: they begin in mode `auto` alone.
+    #[must_use]
+    pub const fn automatic(mut self) -> Self {
+        self.needs_auto = true;
+        self
+    }
+
+    /// Returns why nothing at all begins, if that is so.
+    #[must_use]
+    pub fn stop(&self) -> Option<String> {
+        if let Some(because) = &self.unread {
+            return Some(format!("NodeFleet and NodePools, which could not be read: {because}"));
+        }
+        let fleet = self.fleet.name.as_deref().unwrap_or("NAME");
+        let spec = |field: &str| {
+            format!("`kubectl patch nodefleet {fleet} --type merge -p '{{\"spec\":{{{field}}}}}'`")
+        };
+        if self.fleet.is_suspended {
+            let on = spec("\"suspend\":false");
+            return Some(format!("NodeFleet `{fleet}`, which says `suspend: true`; go on with {on}"));
+        }
+        if self.needs_auto && self.fleet.mode != Mode::Auto {
+            let on = spec("\"mode\":\"auto\"");
+            return Some(format!("NodeFleet `{fleet}`, whose mode is not `auto` any more; go on with {on}"));
+        }
+        None
+    }
+
+    /// Returns how many nodes with pods may be lost within ten minutes.
+    #[must_use]
+    pub const fn safety(&self) -> Safety {
+        self.fleet.safety
+    }
+
+    /// Returns the NodePool or AKSNodeClass that a change depends on and that says something else than before.
+    #[must_use]
+    pub fn changed(&self, planned: &PlannedChange, before: &Self) -> Option<String> {
+        planned.preconditions.iter().find_map(|condition| match condition {
+            Precondition::PoolUnchanged { pool, .. } => {
+                unlike("NodePool", pool, [before, self].map(|brakes| brakes.inputs.pools.get(pool)))
+            }
+            Precondition::ClassUnchanged { class, .. } => {
+                unlike("AKSNodeClass", class, [before, self].map(|brakes| brakes.inputs.classes.get(class)))
+            }
+            Precondition::NameFree { .. }
+            | Precondition::WithinLimits { .. }
+            | Precondition::SameNode { .. }
+            | Precondition::NodeEmpty { .. }
+            | Precondition::NotProtected { .. }
+            | Precondition::WithoutClaim { .. } => None,
+        })
+    }
+
+    /// Returns what keeps a node from being made now.
+    #[must_use]
+    pub fn on_create(&self, pool: &PoolName) -> Option<Braked> {
+        self.fleet
+            .holds
+            .on_create(pool)
+            .map(|hold| Braked { until: hold.until, ..Braked::held(hold.because) })
+    }
+
+    /// Returns what keeps a node from being changed in place now.
+    #[must_use]
+    pub fn on_update(&self, pool: &PoolName, at: Timestamp) -> Option<Braked> {
+        let hold = self.fleet.holds.on_change(pool, ChangeClass::Update, Some(at))?;
+        Some(Braked { until: hold.until, ..Braked::held(hold.because) })
+    }
+
+    /// Returns what keeps a node from going now: a freeze, a class on hold, or the budgets of its pool beside the nodes that
+    /// are out already.
+    #[must_use]
+    pub fn on_removal(&self, leaving: Leaving<'_>, nodes: &PoolNodes<'_>, at: Timestamp) -> Option<Braked> {
+        let Leaving { pool, node, reason } = leaving;
+        let holds = &self.fleet.holds;
+        let allowance = match self.pools.get(pool) {
+            Some(known) => Allowance::of(known, holds, Some(at)),
+            None if reason.is_asked() => Allowance::without_budgets(pool, holds, Some(at)),
+            None => {
+                let because =
+                    format!("NodePool `{pool}`, which is gone or faulty: its budgets are not known");
+                return Some(Braked::held(because));
+            }
+        };
+        if let Some(hold) = allowance.hold(reason) {
+            return Some(Braked { until: hold.until, ..Braked::held(hold.because) });
+        }
+        let because = allowance.kept(reason, node, nodes)?;
+        let is_passing = allowance.refusal(reason, nodes.joined.max(1)).is_none() && nodes.leaving > 0;
+        Some(Braked { is_passing, ..Braked::held(because) })
+    }
+
+    /// Returns the room that limits leave, before anything is counted.
+    #[must_use]
+    pub fn room(&self) -> Room<'_> {
+        Room::empty(&self.pools, &self.fleet.limits)
+    }
+}
+
+/// Says that an object says something else than before, where it does.
+pub(super) fn unlike<T: PartialEq>(
+    kind: &str,
+    name: impl std::fmt::Display,
+    [before, now]: [Option<&T>; 2],
+) -> Option<String> {
+    match (before, now) {
+        (Some(before), Some(now)) if before == now => None,
+        (_, Some(_)) => Some(format!("{kind} `{name}` says something else than when the plan was made")),
+        (_, None) => Some(format!("{kind} `{name}` is gone")),
+    }
+}
