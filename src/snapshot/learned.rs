@@ -145,7 +145,7 @@ fn merged(before: &LearnedNode, shown: LearnedNode) -> LearnedNode {
     for (name, amount) in sides.into_iter().flat_map(only) {
         allocatable.set(name, amount);
     }
-    let is_shown = shown.allocatable.iter().any(|(name, amount)| allocatable.get(name) == amount);
+    let is_shown = allocatable.iter().all(|(name, amount)| shown.allocatable.get(name) == amount);
     let is_new = allocatable != before.allocatable || shown.taints != before.taints;
     let is_due = is_shown && shown.seen.duration_since(before.seen) >= NOTED;
     let seen = if is_new || is_due { shown.seen } else { before.seen };
