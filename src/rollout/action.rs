@@ -9,8 +9,8 @@ use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-use super::absent::Absent;
 use super::outcome::Outcome;
+use super::own::absent::Absent;
 use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::ChangeId;
 

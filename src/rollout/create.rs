@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::absent::Absent;
 use super::action::{Action, Attempt, Effect, InterfaceRef, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
@@ -17,6 +16,7 @@ use super::join;
 use super::journal::{LAUNCH, Launching, NOT_JOINED, Removing};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
+use super::own::absent::Absent;
 use super::own::foreign;
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
 use crate::model::{ClaimName, NodeName, PodKey};

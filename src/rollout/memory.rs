@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::absent::{Absent, HOLDS};
 use super::action::{Action, ActionKey, Effect};
 use super::event::Event;
 use super::losses::{self, Loss};
 use super::outcome::Outcome;
+use super::own::absent::{Absent, HOLDS};
 use super::performed::{After, Performed};
 use super::seen::{Provisioning, Seen};
 use crate::model::{CapacityType, ClaimName, PoolName, Refusal, RefusedPlace};

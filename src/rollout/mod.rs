@@ -10,7 +10,6 @@
 //! starts anew goes on. It decides when, never what. Must never look at reasons or evidence, or delete on what was not
 //! seen.
 
-mod absent;
 pub mod action;
 mod conditions;
 mod consequence;
@@ -22,7 +21,6 @@ mod ground;
 mod join;
 pub mod journal;
 mod laid;
-pub mod life;
 mod losses;
 pub mod memory;
 pub mod outcome;
@@ -39,7 +37,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::{SignedDuration, Timestamp};
 
-pub use absent::{Absent, too_many_missing};
 pub use action::{
     Action, ActionKey, Attempt, Effect, InterfaceRef, Object, ObjectPatch, ObjectRef, PodRef, TagRef, VmRef,
 };
@@ -51,7 +48,8 @@ pub use laid::laid;
 pub use losses::Loss;
 pub use memory::{Failed, Memory, Then, Tries};
 pub use outcome::{Outcome, Standing, Wait, WaitsOn};
-pub use own::foreign;
+pub use own::absent::{Absent, too_many_missing};
+pub use own::{foreign, life};
 pub use pace::coming;
 pub use performed::{After, Performed};
 pub use seen::{Seen, Whole};

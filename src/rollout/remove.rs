@@ -6,11 +6,11 @@
 use jiff::Timestamp;
 use serde_json::json;
 
-use super::absent::Absent;
 use super::action::{Action, Effect, InterfaceRef, PodRef, VmRef};
 use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_node};
 use super::journal::{REMOVAL, Removing};
 use super::outcome::{Outcome, Standing, Wait};
+use super::own::absent::Absent;
 use super::own::foreign;
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};

@@ -238,6 +238,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         is_withdrawn: false,
         refusals: vec![Refused { refusal, code: Some("ZonalAllocationFailed".to_owned()) }],
         never_joined: Vec::new(),
+        lost: Vec::new(),
     };
     let patch = ledger::patch(&progress, None, progress.started_at);
     writer.patch_status(&format!("{PLANS}/{name}"), &patch).await.expect("it is changed");

@@ -10,18 +10,18 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::absent::{Absent, confirmed};
-use super::action::{Action, Effect, InterfaceRef, VmRef};
-use super::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
-use super::ground::{let_claim_go, let_node_go, patch_claim};
-use super::join;
-use super::journal::Removing;
-use super::memory::Memory;
-use super::outcome::Standing;
-use super::own::foreign;
-use super::seen::{Provisioning, Seen, SeenClaim, SeenNode, SeenVm, Whole};
+use super::foreign;
 use crate::model::{ClaimName, NodeName};
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
+use crate::rollout::action::{Action, Effect, InterfaceRef, VmRef};
+use crate::rollout::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
+use crate::rollout::ground::{let_claim_go, let_node_go, patch_claim};
+use crate::rollout::join;
+use crate::rollout::journal::Removing;
+use crate::rollout::memory::Memory;
+use crate::rollout::outcome::Standing;
+use crate::rollout::seen::{Provisioning, Seen, SeenClaim, SeenNode, SeenVm, Whole};
 use serde_json::json;
 
 /// How long a VM may take to join: Karpenter's time for registration, from the claim's creation.
@@ -332,7 +332,10 @@ fn claimed(world: Whole<'_>) -> BTreeSet<String> {
 }
 
 /// VMs of ours that no NodeClaim knows and no change in flight makes.
-pub(super) fn orphans<'a>(world: Whole<'a>, keeping: Keeping<'a>) -> impl Iterator<Item = &'a SeenVm> {
+pub(in crate::rollout) fn orphans<'a>(
+    world: Whole<'a>,
+    keeping: Keeping<'a>,
+) -> impl Iterator<Item = &'a SeenVm> {
     let claimed = claimed(world);
     let items: BTreeSet<Arc<str>> =
         world.claims.values().filter_map(|claim| claim.annotations.get(mark::ITEM).cloned()).collect();

@@ -8,16 +8,16 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::action::Effect;
-use super::ground::{Ground, act};
-use super::memory::Memory;
-use super::outcome::Standing;
-use super::seen::Seen;
 use crate::model::NodeName;
 use crate::plan::ChangeId;
+use crate::rollout::action::Effect;
+use crate::rollout::ground::{Ground, act};
+use crate::rollout::memory::Memory;
+use crate::rollout::outcome::Standing;
+use crate::rollout::seen::Seen;
 
 /// How long an answer holds, of the cloud's clock: what it is needed for is done within that.
-pub(super) const HOLDS: SignedDuration = SignedDuration::from_mins(5);
+pub(in crate::rollout) const HOLDS: SignedDuration = SignedDuration::from_mins(5);
 
 /// Of so many VMs that NodeClaims name, more than [`MISSING_SHARE`] per cent missing at once are taken for a fault of the list.
 const MISSING_LEAST: usize = 5;
@@ -37,16 +37,16 @@ pub enum Absent {
 }
 
 impl Absent {
-    pub(super) fn vm(id: &str) -> Self {
+    pub(in crate::rollout) fn vm(id: &str) -> Self {
         Self::Vm(id.to_ascii_lowercase().into())
     }
 
-    pub(super) fn interface(id: &str) -> Self {
+    pub(in crate::rollout) fn interface(id: &str) -> Self {
         Self::Interface(id.to_ascii_lowercase().into())
     }
 
     /// Whether a look shows it, or could not.
-    pub(super) fn is_seen(&self, seen: &Seen) -> bool {
+    pub(in crate::rollout) fn is_seen(&self, seen: &Seen) -> bool {
         match self {
             Self::Vm(id) => seen.vms.as_ref().is_none_or(|vms| vms.contains_key(id)),
             Self::Interface(id) => seen.interfaces.as_ref().is_none_or(|nics| nics.contains_key(id)),
@@ -68,7 +68,7 @@ impl fmt::Display for Absent {
 
 impl Ground<'_> {
     /// Has it asked whether an object is gone that no list shows; nothing where that is known.
-    pub(super) fn confirm(&self, change: &ChangeId, absent: Absent) -> Option<Standing> {
+    pub(in crate::rollout) fn confirm(&self, change: &ChangeId, absent: Absent) -> Option<Standing> {
         match confirmed(self.memory, &absent, self.world.at) {
             true => None,
             false => Some(act(change, Effect::Confirm(absent))),
@@ -77,7 +77,7 @@ impl Ground<'_> {
 }
 
 /// Whether it was confirmed of late that an object is gone.
-pub(super) fn confirmed(memory: &Memory, absent: &Absent, now: Timestamp) -> bool {
+pub(in crate::rollout) fn confirmed(memory: &Memory, absent: &Absent, now: Timestamp) -> bool {
     let holds = memory.wait(HOLDS);
     memory.confirmed.get(absent).is_some_and(|at| now.duration_since(*at) <= holds)
 }
@@ -88,7 +88,7 @@ pub(super) fn confirmed(memory: &Memory, absent: &Absent, now: Timestamp) -> boo
 pub fn too_many_missing(seen: &Seen) -> Option<String> {
     let (claims, vms) = (seen.claims.as_ref()?, seen.vms.as_ref()?);
     let known = claims.values().filter(|claim| {
-        claim.deleting_since.is_none() && !claim.annotations.contains_key(super::journal::REMOVAL)
+        claim.deleting_since.is_none() && !claim.annotations.contains_key(crate::rollout::journal::REMOVAL)
     });
     let ids = known.filter_map(|claim| claim.provider_id.as_deref()?.strip_prefix("azure://"));
     let (mut all, mut missing) = (0_usize, 0_usize);

@@ -1,6 +1,11 @@
-//! Whose a resource of Azure is, by its tags alone: only what says that it is this cluster's is ever deleted.
+//! Who owns what: whose a resource of Azure is, whether what no list shows is gone, and what is due of NodeClaims that no plan
+//! carries.
 //!
+//! Only a resource whose tags say that it is this cluster's is ever deleted.
 //! Names prove nothing: somebody may have made another resource of the same name, or have replaced the tags of ours.
+
+pub(super) mod absent;
+pub mod life;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
