@@ -116,7 +116,7 @@ mod tests {
     #[test]
     fn either_clock_closes_it() {
         let hour = Duration::from_secs(3_600);
-        let clock = Clock::beginning_at(Timestamp::UNIX_EPOCH);
+        let clock = Clock::beginning_at("2026-01-05T09:00:00Z".parse().unwrap());
         let now = clock.now();
         let slept = WriteGate::closed(OPEN_FOR, clock);
         slept.renewed(Instant::now(), now.checked_sub(jiff::SignedDuration::from_secs(3_600)).unwrap());
