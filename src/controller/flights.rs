@@ -298,6 +298,7 @@ impl Flights {
     /// Returns what is waited for that no plan carries: the object, and for what.
     pub(super) fn kept(&self) -> Vec<(Arc<str>, String)> {
         let failing = self.keeper.iter().flat_map(|keeper| keeper.memory().tries.iter());
+        let failing = failing.filter(|(_, tries)| tries.is_refused);
         let failing = failing.map(|(key, tries)| (key.0.clone(), tries.because.to_string()));
         self.kept.iter().cloned().chain(failing).collect()
     }

@@ -82,8 +82,17 @@ pub struct Tries {
     pub because: Arc<str>,
     /// The code of who refused it last.
     pub code: Option<Arc<str>>,
+    /// Whether it was refused or not answered, unlike what only takes its time.
+    pub is_refused: bool,
     /// Since when that is what happens.
     pub since: Timestamp,
+}
+
+/// What became of an attempt that is repeated.
+struct Attempt<'a> {
+    because: &'a str,
+    code: Option<Arc<str>>,
+    is_refused: bool,
 }
 
 /// Why an action is not tried again as it was.
@@ -175,7 +184,12 @@ impl Memory {
             Performed::Again { after, because, code } => {
                 let (is_new, times) = match after {
                     After::Look => (false, 0),
-                    After::Time(_) | After::BackOff => self.tried(&key, (&because, code), now),
+                    After::Time(_) => {
+                        self.tried(&key, Attempt { because: &because, code, is_refused: false }, now)
+                    }
+                    After::BackOff => {
+                        self.tried(&key, Attempt { because: &because, code, is_refused: true }, now)
+                    }
                 };
                 let wait = match after {
                     After::Look => None,
@@ -201,16 +215,18 @@ impl Memory {
     }
 
     /// Notes that an action failed; returns whether it did so for the first time in these words, and how often it did.
-    fn tried(
-        &mut self,
-        key: &ActionKey,
-        (because, code): (&str, Option<Arc<str>>),
-        now: Timestamp,
-    ) -> (bool, u32) {
+    fn tried(&mut self, key: &ActionKey, attempt: Attempt<'_>, now: Timestamp) -> (bool, u32) {
+        let Attempt { because, code, is_refused } = attempt;
         let tries = self.tries.entry(key.clone());
-        let tries = tries.or_insert_with(|| Tries { times: 0, because: "".into(), code: None, since: now });
+        let tries = tries.or_insert_with(|| Tries {
+            times: 0,
+            because: "".into(),
+            code: None,
+            is_refused,
+            since: now,
+        });
         tries.times = tries.times.saturating_add(1);
-        tries.code = code;
+        (tries.code, tries.is_refused) = (code, is_refused);
         let is_new = *tries.because != *because;
         if is_new {
             (tries.because, tries.since) = (because.into(), now);
@@ -260,7 +276,7 @@ impl Memory {
     #[must_use]
     pub fn trouble(&self, change: &ChangeId) -> Option<(&Tries, Option<Timestamp>)> {
         let prefix = format!("{change}: ");
-        let tried = self.tries.iter().filter(|(key, _)| key.0.starts_with(&prefix));
+        let tried = self.tries.iter().filter(|(key, tries)| tries.is_refused && key.0.starts_with(&prefix));
         let (key, tries) = tried.max_by_key(|(_, tries)| tries.since)?;
         Some((tries, self.not_before.get(key).copied()))
     }

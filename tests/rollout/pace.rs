@@ -72,13 +72,15 @@ fn seen(stage: &mut Stage, ready: &Ready) -> Seen {
     let claims = list(stage, "/apis/karpenter.sh/v1/nodeclaims");
     let nodes = list(stage, "/api/v1/nodes");
     let pods = list(stage, "/api/v1/pods");
+    let own = ("nodeform.dev_cluster".into(), ready.plan.execution().cluster.uid.clone());
+    let tags = BTreeMap::from([own]);
     let vms = ready.plan.execution().nodes.values().filter_map(|node| {
         let id = node.vm.clone()?;
         let vm = SeenVm {
             id: id.clone(),
             vm_id: node.vm_id.clone(),
             state: Provisioning::Succeeded,
-            tags: BTreeMap::new(),
+            tags: tags.clone(),
         };
         Some((id.to_lowercase().into(), vm))
     });
@@ -157,7 +159,7 @@ fn another_mode_brakes_that_cannot_be_read_and_a_class_on_hold_let_nothing_begin
         (brakes(&mut stage, "{mode: observe}").automatic(), "mode is not `auto`"),
         (Brakes::unread("GET /nodepools: 403"), "could not be read: GET /nodepools: 403"),
         (brakes(&mut stage, "{approve: {remove-empty: hold}}"), "`remove-empty: hold`"),
-        (brakes(&mut stage, "{freezes: [{name: launch}]}"), "freeze `launch`"),
+        (brakes(&mut stage, "{freeze: [{name: launch}]}"), "freeze `launch`"),
     ];
     for (brakes, expected) in cases {
         let memory = Memory { brakes: Some(brakes), ..Memory::default() };
