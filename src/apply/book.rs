@@ -105,6 +105,7 @@ impl Book {
             progress: Progress {
                 started_at: started_at.unwrap_or(at),
                 outcomes: BTreeMap::new(),
+                ahead: BTreeSet::new(),
                 is_withdrawn: false,
                 refusals: refusals.into_iter().map(|refusal| Refused { refusal, code: None }).collect(),
                 never_joined: known.map(Recorded::never_joined).unwrap_or_default(),
@@ -120,8 +121,9 @@ impl Book {
         for change in plan.spec().changes.keys() {
             book.progress.outcomes.insert(change.to_string(), ledger::Outcome::Waiting);
         }
+        // Whether anything is left to be done of them is seen.
         for (change, outcome) in book.recorded() {
-            book.progress.outcomes.insert(change.to_string(), written(&outcome));
+            book.note_ahead(&change, &outcome);
         }
         if known.is_none() {
             book.write_plan().await?;
@@ -144,15 +146,31 @@ impl Book {
         Ok(())
     }
 
-    /// Returns what became of changes in an earlier run: those that are not tried again.
+    /// Returns what became of changes in an earlier run: those that are not tried again. Of a node that was to come it is
+    /// seen whether it is still there; one that is gone, or was changed, shows no more who did it.
     #[must_use]
     pub fn recorded(&self) -> BTreeMap<ChangeId, Outcome> {
-        self.status.as_ref().map(ended).unwrap_or_default()
+        let Some(status) = &self.status else { return BTreeMap::new() };
+        let is_done = |id: &&ChangeId| {
+            let known = status.outcomes.as_ref().and_then(|known| known.get(&*id.0));
+            known.is_some_and(|known| known.outcome == OutcomeKind::Done)
+        };
+        let changes = self.plan.spec().changes.iter();
+        let others = changes.filter(|(_, planned)| planned.change.create().is_none()).map(|(id, _)| id);
+        let done = others.filter(is_done).map(|id| (id.clone(), Outcome::Done));
+        ended(status).into_iter().chain(done).collect()
     }
 
-    /// Notes what became of a change.
+    /// Notes what became of a change, of which nothing is left to be done.
     pub fn note(&mut self, change: &ChangeId, outcome: &Outcome) {
+        self.progress.ahead.remove(&*change.0);
         self.progress.outcomes.insert(change.to_string(), written(outcome));
+    }
+
+    /// Notes what became of a change, before the last is done of it that would hide that.
+    pub fn note_ahead(&mut self, change: &ChangeId, outcome: &Outcome) {
+        self.note(change, outcome);
+        self.progress.ahead.insert(change.to_string());
     }
 
     /// Notes that the plan was given up: nothing else of it begins.

@@ -215,7 +215,7 @@ impl Carrying {
 
     /// Writes down what became of a change before anything is done that would hide it.
     async fn record(&mut self, action: &Action, outcome: &Outcome, tell: &mut impl FnMut(Event)) {
-        self.book.note(&action.change, outcome);
+        self.book.note_ahead(&action.change, outcome);
         if self.write_down(tell).await {
             self.memory.recorded.insert(action.change.clone(), outcome.clone());
         }

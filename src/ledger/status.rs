@@ -2,7 +2,7 @@
 //! Must never decide it: outcomes come from whoever carried the plan out.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -36,6 +36,9 @@ pub struct Progress {
     pub started_at: Timestamp,
     /// What has become of each change, by its id.
     pub outcomes: BTreeMap<String, Outcome>,
+    /// The changes whose outcome is written ahead of the last that is to be done of them, which would hide it: whoever stops
+    /// there goes on with the plan, which is not over.
+    pub ahead: BTreeSet<String>,
     /// Whether it was given up.
     pub is_withdrawn: bool,
     /// What Azure refused.
@@ -122,7 +125,7 @@ impl Progress {
         if self.is_withdrawn {
             return Phase::Withdrawn;
         }
-        if has(|outcome| matches!(outcome, Outcome::Waiting)) {
+        if has(|outcome| matches!(outcome, Outcome::Waiting)) || !self.ahead.is_empty() {
             return Phase::Applying;
         }
         let is_short =
@@ -311,6 +314,7 @@ mod tests {
         Progress {
             started_at: "2026-01-01T00:00:00Z".parse().unwrap(),
             outcomes: named.collect(),
+            ahead: BTreeSet::new(),
             is_withdrawn: false,
             refusals: Vec::new(),
             never_joined: Vec::new(),
@@ -343,6 +347,16 @@ mod tests {
         }
         let given_up = Progress { is_withdrawn: true, ..progress(&[Outcome::Waiting]) };
         assert_eq!(given_up.phase(), Phase::Withdrawn);
+    }
+
+    #[test]
+    fn a_plan_is_not_over_while_something_is_left_to_be_done_of_a_change_whose_outcome_is_written() {
+        let ahead = BTreeSet::from(["change-1".to_owned()]);
+        let progress = Progress { ahead, ..progress(&[Outcome::Done, failed()]) };
+        assert_eq!(progress.phase(), Phase::Applying);
+        let patch = patch(&progress, None, progress.started_at);
+        assert_eq!(patch["status"]["outcomes"]["change-1"]["outcome"], "failed");
+        assert_eq!(patch["status"]["finishedAt"], Value::Null);
     }
 
     #[test]
