@@ -35,10 +35,8 @@ pub(super) fn of_azure(failure: &Failure, choice: Option<&Choice>, now: Timestam
     let because = failure.to_string();
     let Some(fault) = failure.fault() else {
         // Nobody answered, or no Azure: what was done shows in the next list.
-        return match failure {
-            Failure::NotPermitted { .. } => Performed::later(GATE_WAIT, because),
-            _ => Performed::backs_off(because),
-        };
+        let is_closed = matches!(failure, Failure::NotPermitted { .. });
+        return if is_closed { Performed::later(GATE_WAIT, because) } else { Performed::backs_off(because) };
     };
     consequence(fault, &because, choice, now)
 }

@@ -38,17 +38,17 @@ fn line(spec: &PlanSpec, event: &Event) -> Option<Line> {
             false => None,
         },
         Event::Did(_) => None,
-        Event::TriesAgain { action, because, is_new } => match &action.effect {
-            Effect::Evict(pod) => {
+        Event::TriesAgain { action, because, is_new } => {
+            if let Effect::Evict(pod) = &action.effect {
                 let text = format!("`{}` not evicted yet: {}", pod.key, first_sentence(because));
-                of(&action.change, Style::Dim, text)
+                return of(&action.change, Style::Dim, text);
             }
-            effect if *is_new => {
-                let text = format!("{} failed, trying again: {}", doing(effect), first_sentence(because));
-                of(&action.change, Style::Warning, text)
+            if !is_new {
+                return None;
             }
-            _ => None,
-        },
+            let text = format!("{} failed, trying again: {}", doing(&action.effect), first_sentence(because));
+            of(&action.change, Style::Warning, text)
+        }
         Event::Failed { action, because } => {
             let text = format!("{} failed: {}", doing(&action.effect), first_sentence(because));
             of(&action.change, Style::Warning, text)

@@ -162,10 +162,8 @@ impl Cluster {
                 }
                 Err(error) => (error, None),
             };
-            let is_passing = match &error {
-                kube::Error::Api(status) => status.code == 429 || status.code >= 500,
-                _ => true,
-            };
+            let stays = |status: &kube::core::Status| status.code != 429 && status.code < 500;
+            let is_passing = !matches!(&error, kube::Error::Api(status) if stays(status));
             if !is_passing || attempt >= READ_TRIES_MAX {
                 return Err(ClusterFailure::of(&named, self.server(), &error));
             }

@@ -333,19 +333,7 @@ impl<'a> Session<'a> {
             }
             self.look_after(rest.plan());
         }
-        resume::lift(&self.writer, &world.abandoned).await;
-        if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
-            self.tidied = Some(Instant::now());
-            resume::tidy(&self.writer).await;
-        }
-        for mark in self.lost.note(&world.snapshot, at) {
-            marks::mark_lost(&self.writer, &mark).await;
-        }
-        let time = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
-        for claim in self.pod_events.note(&world.snapshot, at) {
-            let patch = serde_json::json!({"status": {"lastPodEventTime": time}});
-            self.pod_times.patch_status(format!("{CLAIMS}/{claim}"), patch);
-        }
+        self.write_down(&world, at).await;
         let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
         self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
         let deleted = self.begin_deleted(&world, deleted).await;
@@ -500,6 +488,23 @@ impl<'a> Session<'a> {
             }
         }
         self.is_resumed = true;
+    }
+
+    /// Writes onto objects what the round has found out of them, and takes off what is over.
+    async fn write_down(&mut self, world: &World, at: Timestamp) {
+        resume::lift(&self.writer, &world.abandoned).await;
+        if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
+            self.tidied = Some(Instant::now());
+            resume::tidy(&self.writer).await;
+        }
+        for mark in self.lost.note(&world.snapshot, at) {
+            marks::mark_lost(&self.writer, &mark).await;
+        }
+        let time = at.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
+        for claim in self.pod_events.note(&world.snapshot, at) {
+            let patch = serde_json::json!({"status": {"lastPodEventTime": time}});
+            self.pod_times.patch_status(format!("{CLAIMS}/{claim}"), patch);
+        }
     }
 
     /// From now on what no plan carries is looked after.

@@ -123,7 +123,7 @@ impl<'a> Pace<'a> {
         }
         match self.needed(id) {
             Begin::Now => {}
-            other => return other,
+            other @ (Begin::Later(_) | Begin::Ends(_)) => return other,
         }
         let Some(capacity) = counted::planned(plan, id) else { return Begin::Now };
         let ground = self.ground;

@@ -28,7 +28,7 @@ pub(crate) fn answered(
     }
     let response = match answer(faults) {
         Response::Answer(answer) => Response::Answer(in_part(faults, occasion, now, answer)),
-        response => response,
+        response @ (Response::Lost | Response::Silent | Response::Late(..) | Response::Watch(_)) => response,
     };
     match (of_request, response) {
         (OfRequest::Silent, _) => Response::Silent,

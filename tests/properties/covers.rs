@@ -201,6 +201,7 @@ impl Sketch {
             nodes: BTreeMap::new(),
             removals: BTreeMap::new(),
             nominations: BTreeMap::new(),
+            made_for: BTreeMap::new(),
         };
         let (mut claims, mut changes) = (BTreeMap::new(), BTreeMap::new());
         let mut wave = Wave::default();

@@ -599,6 +599,7 @@ fn left_over_and_cost(world: &World, strategy: SolveBy) -> Result<Option<LeftOve
         remarks: Vec::new(),
         faulty: Vec::new(),
         abandoned: Vec::new(),
+        evidence: std::sync::Arc::default(),
         unscaled: BTreeSet::new(),
     };
     let proposed = offline::propose(&input);

@@ -113,15 +113,14 @@ fn said<const N: usize>(documents: [String; N]) -> Brakes {
 
 /// How many changes begin, and what the first of the others waits for.
 fn begins(next: &Next) -> (usize, String) {
-    let is_begin = |effect: &Effect| match effect {
-        Effect::CreateClaim(_) => true,
-        Effect::Patch(patch) => patch.what == "mark the removal of",
-        _ => false,
+    let is_begin = |effect: &Effect| {
+        matches!(effect, Effect::CreateClaim(_))
+            || matches!(effect, Effect::Patch(patch) if patch.what == "mark the removal of")
     };
     let begun = next.actions.iter().filter(|action| is_begin(&action.effect)).count();
     let waits = next.standings.values().find_map(|standing| match standing {
         Standing::Waits(wait) if wait.on.is_held_back() => Some(wait.what.clone()),
-        _ => None,
+        Standing::Waits(_) | Standing::Acts(_) | Standing::Settled(_) => None,
     });
     (begun, waits.unwrap_or_default())
 }
@@ -267,7 +266,7 @@ fn what_goes_by_another_plan_takes_from_the_drains_in_total_and_from_the_breaker
     assert_eq!(begins(&next).0, 7);
     let until = next.standings.values().find_map(|standing| match standing {
         Standing::Waits(wait) if wait.on == WaitsOn::Turn => wait.until,
-        _ => None,
+        Standing::Waits(_) | Standing::Acts(_) | Standing::Settled(_) => None,
     });
     let expected = stage.now + SignedDuration::from_secs(605);
     assert_eq!(until, Some(expected), "it is known when the next one goes");

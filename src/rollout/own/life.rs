@@ -196,7 +196,10 @@ impl<'a> One<'a> {
                 Provisioning::Deleting if !self.memory.lingers(&vm.id, self.world.at) => {
                     Standing::waits(format!("VM `{}` to be gone", last(&vm.id)))
                 }
-                _ => self.act(delete(vm, self.made_for(vm))),
+                Provisioning::Deleting
+                | Provisioning::Succeeded
+                | Provisioning::Failed
+                | Provisioning::Underway => self.act(delete(vm, self.made_for(vm))),
             };
         }
         if let Some(id) = self.vm_id()
@@ -207,7 +210,9 @@ impl<'a> One<'a> {
         if let Some(nic) = self.interfaces().next() {
             return match nic.1 {
                 Provisioning::Deleting => Standing::waits(format!("NIC `{}` to be gone", last(&nic.0))),
-                _ => self.act(Effect::DeleteInterface(InterfaceRef { id: nic.0, made_for: None })),
+                Provisioning::Succeeded | Provisioning::Failed | Provisioning::Underway => {
+                    self.act(Effect::DeleteInterface(InterfaceRef { id: nic.0, made_for: None }))
+                }
             };
         }
         if let Some(node) = self.claim.node.as_ref().filter(|node| !self.world.nodes.contains_key(*node))

@@ -66,7 +66,8 @@ mod tests {
 
     #[test]
     fn a_resource_is_ours_by_the_clusters_identity_or_by_karpenters_tags_and_by_nothing_else() {
-        let cases: [(&[(&str, &str)], Option<&str>, &str); 8] = [
+        type Case = (&'static [(&'static str, &'static str)], Option<&'static str>, &'static str);
+        let cases: [Case; 8] = [
             (&[("nodeform.dev_cluster", "u1"), ("nodeform.dev_item", "c1")], Some("c1"), "ours"),
             (&[("NODEFORM.dev_Cluster", "u1")], None, "ours"),
             (&[("karpenter.azure.com_cluster", "Prod"), ("karpenter.sh_nodepool", "a")], None, "ours"),

@@ -254,22 +254,22 @@ impl Faults {
             .iter_mut()
             .find_map(|rule| (is_one(rule) && rule.acts(occasion, passed)).then_some(&rule.fault));
         let Some(fault) = acting else { return OfRequest::Nothing };
-        match fault.kind {
-            FaultKind::Refused => OfRequest::Refused(Refused {
+        if fault.kind == FaultKind::Refused {
+            return OfRequest::Refused(Refused {
                 status: fault.status.unwrap_or(403),
                 code: fault.code.clone().unwrap_or_else(|| "Forbidden".to_owned()),
                 message: fault
                     .message
                     .clone()
                     .unwrap_or_else(|| "refused by a fault of the simulator".to_owned()),
-            }),
-            FaultKind::Slow => {
-                let seconds = i64::from(fault.seconds.unwrap_or(30));
-                let speed = i32::try_from(self.speed).unwrap_or(i32::MAX);
-                OfRequest::Late(SignedDuration::from_secs(seconds) / speed)
-            }
-            _ => OfRequest::Silent,
+            });
         }
+        if fault.kind == FaultKind::Silent {
+            return OfRequest::Silent;
+        }
+        let seconds = i64::from(fault.seconds.unwrap_or(30));
+        let speed = i32::try_from(self.speed).unwrap_or(i32::MAX);
+        OfRequest::Late(SignedDuration::from_secs(seconds) / speed)
     }
 
     /// Whether any rule hides objects of lists: reading an answer once more takes its time.
