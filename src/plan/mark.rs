@@ -13,8 +13,7 @@ pub const PLAN: &str = "nodeform.dev/plan";
 
 /// The tag in which Karpenter names the managed cluster of a VM.
 pub const KARPENTER_CLUSTER_TAG: &str = "karpenter.azure.com_cluster";
-/// The tag in which Karpenter names the NodePool of a VM.
-pub const KARPENTER_POOL_TAG: &str = "karpenter.sh_nodepool";
+pub use crate::snapshot::azure::KARPENTER_TAG as KARPENTER_POOL_TAG;
 
 /// Returns the marks of what a change of a plan makes, by their keys.
 #[must_use]

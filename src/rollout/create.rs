@@ -17,7 +17,7 @@ use super::journal::{LAUNCH, Launching, NOT_JOINED, Removing};
 use super::memory::Then;
 use super::outcome::{Outcome, Standing};
 use super::own::absent::Absent;
-use super::own::foreign;
+use super::own::{foreign, is_of_foreign_vm};
 use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
 use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::execution::LaunchChoice;
@@ -464,7 +464,8 @@ impl Coming<'_> {
             let Some(nic) = ground.world.interface(&nic_id) else {
                 return ground.confirm(id, Absent::interface(&nic_id));
             };
-            if self.is_foreign(&nic.tags) {
+            let stays_with_vm = is_of_foreign_vm(&nic.id, ground.world, &ground.execution().cluster);
+            if stays_with_vm || self.is_foreign(&nic.tags) {
                 return None;
             }
             Some(match nic.state {

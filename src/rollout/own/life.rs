@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::absent::{Absent, confirmed};
-use super::foreign;
+use super::{foreign, is_of_foreign_vm};
 use crate::model::{ClaimName, NodeName};
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
@@ -239,14 +239,14 @@ impl<'a> One<'a> {
     }
 
     fn interfaces(&self) -> impl Iterator<Item = (Arc<str>, Provisioning)> {
-        let cluster = self.keeping.cluster;
+        let (cluster, world) = (self.keeping.cluster, self.world);
         let item = self.claim.annotations.get(mark::ITEM).cloned();
         let named = self.vm_id().map(|id| last(id).to_ascii_lowercase());
         self.world.interfaces.values().filter_map(move |nic| {
             let is_named = named.as_deref().is_some_and(|name| last(&nic.id).eq_ignore_ascii_case(name));
             let is_made = item.is_some() && nic.tags.get(&*mark::tag(mark::ITEM)) == item.as_ref();
             let is_ours = (is_named || is_made) && foreign(&nic.tags, cluster, None).is_none();
-            is_ours.then(|| (nic.id.clone(), nic.state))
+            (is_ours && !is_of_foreign_vm(&nic.id, world, cluster)).then(|| (nic.id.clone(), nic.state))
         })
     }
 

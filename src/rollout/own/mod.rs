@@ -10,6 +10,7 @@ pub mod life;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::seen::Whole;
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
 
@@ -45,6 +46,15 @@ pub fn foreign(
     change
         .filter(|change| value(&item) != Some(&*change.0))
         .map(|change| other(&item, value(&item), &change.0))
+}
+
+/// Returns whether a network interface belongs to a VM that is not ours, by their common name: it stays with that VM, which
+/// Azure keeps it for, whatever its own tags say.
+pub(super) fn is_of_foreign_vm(interface: &str, world: Whole<'_>, cluster: &ClusterIdentity) -> bool {
+    let name = |id: &str| id.rsplit('/').next().unwrap_or(id).to_ascii_lowercase();
+    let of_name = name(interface);
+    let mut vms = world.vms.values().filter(|vm| name(&vm.id) == of_name);
+    vms.any(|vm| foreign(&vm.tags, cluster, None).is_some())
 }
 
 #[cfg(test)]

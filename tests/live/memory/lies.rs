@@ -1,8 +1,45 @@
-//! Lists that lack what is there: nothing is made twice.
+//! Lists that lack what is there: nothing is made twice, and nothing is deleted undrained.
 
-use serde_json::json;
+use std::time::Duration;
 
-use super::Story;
+use serde_json::{Value, json};
+
+use super::{Story, running};
+
+const BUDGET: &str = "\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: all, namespace: default}\n\
+    spec: {minAvailable: 5, selector: {matchLabels: {app: inflate}}}\n";
+
+/// A node whose pods a PodDisruptionBudget keeps, and which somebody deletes.
+async fn a_drain_that_waits() -> (Story, String) {
+    let story = Story::with(BUDGET, "auto", 5).await;
+    story.runs(5).await;
+    story.rests().await;
+    let (claim, vm) = (story.claims().remove(0), story.vms().remove(0));
+    let path = format!("{}/{}", super::CLAIMS, claim["metadata"]["name"].as_str().expect("a name"));
+    story.kube("DELETE", &path, &json!(null));
+    let goes = |claim: &Value| claim["metadata"]["annotations"].to_string().contains("nodeform.dev/removal");
+    story.wait(|| story.claims().iter().any(goes)).await;
+    (story, vm)
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_that_come_back_empty_delete_no_node_whose_pods_must_stay() {
+    for lists in [&["virtualMachines", "networkInterfaces"][..], &["nodes", "pods"]] {
+        let (mut story, vm) = a_drain_that_waits().await;
+        for resource in lists {
+            story.fault(&json!({"kind": "ListIncomplete", "times": 30, "when": {"resource": resource}}));
+        }
+        tokio::time::sleep(Duration::from_secs(600)).await;
+        let state = story.state();
+        assert_eq!(running(&state), 5, "{lists:?}: {}", story.said());
+        assert!(story.vms().contains(&vm), "{lists:?}: {}", story.said());
+        // Once the budget lets them, its pods go and the node with them.
+        story.kube("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/all", &json!(null));
+        story.scale(0);
+        story.is_empty().await;
+        story.terminated().await;
+    }
+}
 
 #[tokio::test(start_paused = true)]
 async fn a_list_that_lacks_vms_that_are_being_made_makes_no_other_ones() {

@@ -209,6 +209,27 @@ impl Story {
         self.asks_cluster("PATCH", target, ("application/merge-patch+json", body))
     }
 
+    /// Asks Azure, as a person with every right would.
+    pub(crate) fn arm(&self, method: &str, target: &str, body: &Value) -> (u16, Value) {
+        let (form, tenant) = self.world.seen(|world| {
+            let (settings, secret) = (world.settings(), world.credentials().client_secret.reveal());
+            let form = format!(
+                "grant_type=client_credentials&client_id={}&client_secret={secret}\
+                 &scope=https%3A%2F%2Fmanagement.azure.com%2F.default",
+                settings.client
+            );
+            (form, settings.tenant.clone())
+        });
+        let mut request = Request::new("POST", &format!("/{tenant}/oauth2/v2.0/token"));
+        request.body = form.into_bytes();
+        let (_, token) = self.sent(&request);
+        let token = token["access_token"].as_str().expect("a token").to_owned();
+        let request = Request::new(method, target)
+            .header("authorization", &format!("Bearer {token}"))
+            .header("host", "127.0.0.1:8443");
+        self.sent(&if body.is_null() { request } else { request.json(body) })
+    }
+
     /// Removes an object as who forces it: its finalizers first.
     pub(crate) fn forced_away(&self, path: &str) {
         self.patch(path, &json!({"metadata": {"finalizers": null}}));

@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::{CLAIMS, Story};
 
+const VERSION: &str = "api-version=2024-07-01";
 const MINUTE: Duration = Duration::from_secs(60);
 
 /// Every NodeClaim has its VM and its network interface, and there are no others.
@@ -38,6 +39,32 @@ async fn a_role_that_is_narrowed_and_widened_again_leaves_nothing_and_holds_noth
         story.is_empty().await;
         story.terminated().await;
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vm_whose_tags_somebody_replaces_while_it_is_made_is_never_deleted() {
+    let mut story = Story::of("auto", 5).await;
+    story.wait(|| !story.vms().is_empty()).await;
+    let name = story.vms().remove(0);
+    let claim = story.claims().remove(0);
+    let group = story.world.seen(|world| {
+        let settings = world.settings();
+        let (cluster, location) = (&settings.cluster, &settings.location);
+        let group = format!("MC_{}_{}_{location}", cluster.resource_group, cluster.name);
+        format!("/subscriptions/{}/resourceGroups/{group}", settings.subscription)
+    });
+    let id = format!("{group}/providers/Microsoft.Compute/virtualMachines/{name}");
+    let tags = json!({"tags": {"owner": "somebody"}});
+    let (status, answer) = story.arm("PATCH", &format!("{id}?{VERSION}"), &tags);
+    assert!(status < 300, "{answer} of {claim}");
+    story.runs(5).await;
+    tokio::time::sleep(30 * MINUTE).await;
+    assert!(story.vms().contains(&name), "it stays: {}", story.said());
+    story.scale(0);
+    story.wait(|| story.claims().is_empty()).await;
+    tokio::time::sleep(30 * MINUTE).await;
+    assert_eq!(story.vms(), [name], "{}", story.said());
+    story.terminated().await;
 }
 
 #[tokio::test(start_paused = true)]
