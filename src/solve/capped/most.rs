@@ -164,9 +164,17 @@ fn ways<'a>(pool: &'a PoolSupply<'a>, ask: &Ask) -> Vec<Way<'a>> {
         for place in reach.kinds.iter() {
             let kind = &pool.kinds[place];
             let usable = kind.offerings.iter().filter(|usable| reach.placements.has(usable.placement));
+            // Offerings of a size mostly carry the same daemonsets.
+            let mut last: Option<(usize, usize)> = None;
             for usable in usable {
-                let pods =
-                    on_empty(&kind.kind.allocatable.minus(&pool.overheads[usable.overhead].requests), ask);
+                let overhead = usable.overhead;
+                let pods = match last {
+                    Some((same, pods)) if same == overhead => pods,
+                    Some(_) | None => {
+                        on_empty(&kind.kind.allocatable.minus(&pool.overheads[overhead].requests), ask)
+                    }
+                };
+                last = Some((overhead, pods));
                 let price = usable.quote.effective.known();
                 let way = found.entry(place).or_insert(Way { kind, pods, price });
                 way.pods = way.pods.max(pods);
