@@ -7,7 +7,7 @@
 //!                                                 that wait in vain             Wants: twice, 15 s apart
 //! ```
 //!
-//! Nodes that somebody deletes by hand are a plan of their own ([`by_hand`]), which begins in any round.
+//! Where nothing has changed since a round that had nothing to do, nothing is planned ([`Rest`]). Nodes that somebody deletes by hand are a plan of their own ([`by_hand`]), which begins in any round.
 //!
 //! Values in, decisions out; what is done of them is `controller`. Must never let a change begin that no judged plan
 //! holds, nor one of a pool that is gone.
@@ -18,6 +18,7 @@ mod by_hand;
 mod chosen;
 mod lost;
 mod pod_events;
+mod rest;
 mod rounds;
 mod standing;
 mod startups;
@@ -31,6 +32,7 @@ pub use by_hand::{ByHand, Definition, Waits, by_hand, by_name};
 pub use chosen::{Choosing, left_out};
 pub use lost::{Lost, LostMark};
 pub use pod_events::PodEvents;
+pub use rest::{Rest, Rested};
 pub use rounds::{InFlight, Next, Rounds};
 pub use standing::{FleetRef, Standing, standing};
 pub use startups::{Startups, WaitingPod};

@@ -1,4 +1,7 @@
-//! One round: the cluster and Azure are read, and planned on a thread of its own.
+//! One round: the cluster and Azure are read, and planned on a thread of its own, in two steps. New nodes for pods that wait
+//! come first and may begin at once; all else is planned behind them, and only where none of them begins.
+//!
+//! Where nothing has changed since a round that had nothing to do, nothing is planned.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,11 +12,12 @@ use tokio::time::Instant;
 
 use super::looks;
 use super::metrics::Metrics;
-use crate::automatic::{self, BackOff, ByHand, Definition, Waits};
+use crate::automatic::{self, BackOff, ByHand, Definition, Rest, Rested, Waits};
 use crate::cluster::Cluster;
 use crate::model::Mode;
 use crate::observe::{Named, Observation, Remembered, observe};
 use crate::offline::{self, Catalogs, Planned, Planner, Problem, Request, World};
+use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
 use crate::review::{CheckedPlan, RefusedPlan};
 
@@ -30,8 +34,19 @@ pub(super) struct Asked {
     pub(super) planner: Arc<Planner>,
     /// The plans that are being carried out here, whatever becomes of their NodePlans.
     pub(super) in_flight: BTreeSet<Arc<str>>,
+    /// What the last round leaves where it had nothing to do and nothing is in flight.
+    pub(super) rest: Option<Arc<Rest>>,
+    pub(super) clock_speed: u32,
     /// Panics are counted there.
     pub(super) metrics: Arc<Metrics>,
+}
+
+/// What a step of a round comes to.
+pub(super) enum Step {
+    /// The first: what was seen, and what is needed at once.
+    Seen(Box<Seen>),
+    /// The second: all else.
+    Rest(Box<Planning>),
 }
 
 /// New nodes for pods that wait.
@@ -41,64 +56,143 @@ pub(super) struct Creates {
     pub(super) policy: Policy,
 }
 
-/// What a round comes to.
-pub(super) struct Round {
-    /// When it began to read.
+/// The world as a round saw it, with what is needed at once.
+pub(super) struct Seen {
+    /// When the round began to read.
     pub(super) at: Timestamp,
     pub(super) world: World,
-    /// New nodes for pods that wait; in mode `observe` there is only the other one.
-    pub(super) creates: Option<Creates>,
-    /// All else; in mode `observe` the whole.
-    pub(super) rest: CheckedPlan,
-    /// The nodes that somebody deletes and that go, where there are any.
-    pub(super) deleted: Option<CheckedPlan>,
-    /// Those that wait.
-    pub(super) waits: Vec<Waits>,
+    definition: Definition,
+    /// What is needed at once; none where nothing has changed since there was nothing to do.
+    pub(super) first: Option<First>,
     /// How long it was planned.
     pub(super) took: Duration,
     /// What was noticed when it was read.
     pub(super) warnings: Vec<String>,
 }
 
-/// Reads and plans.
+/// What is needed at once.
+pub(super) struct First {
+    /// New nodes for pods that wait; none in mode `observe`, where there is only the plan of all.
+    pub(super) creates: Option<Creates>,
+    /// The nodes that somebody deletes and that go, where there are any.
+    pub(super) deleted: Option<CheckedPlan>,
+    /// Those that wait.
+    pub(super) waits: Vec<Waits>,
+}
+
+/// A round that was planned to its end.
+pub(super) struct Planning {
+    /// When it began to read.
+    pub(super) at: Timestamp,
+    pub(super) world: World,
+    pub(super) creates: Option<Creates>,
+    /// The changes that the nodes go by which somebody deletes.
+    pub(super) deleted: BTreeSet<ChangeId>,
+    /// All that [`Creates`] does not hold; in mode `observe` the whole.
+    pub(super) rest: CheckedPlan,
+    /// How long it was planned.
+    pub(super) took: Duration,
+    /// What the next round may go by, where there is nothing to do.
+    pub(super) at_rest: Option<Rest>,
+}
+
+impl Planning {
+    /// Returns the plan that had all pods that wait before it.
+    pub(super) fn with_waiting(&self) -> &Plan {
+        self.creates.as_ref().map_or_else(|| self.rest.plan(), |creates| creates.plan.plan())
+    }
+}
+
+/// Reads, and plans what is needed at once.
 ///
 /// # Errors
 /// Everything that keeps a plan from being made.
-pub(super) async fn round(asked: Asked) -> Result<Round, Vec<String>> {
+pub(super) async fn first(asked: Asked) -> Result<Step, Vec<String>> {
     let at = asked.cluster.clock().now();
     let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
     let seen = seen.map_err(|faults| faults.iter().map(|fault| fault.what.clone()).collect::<Vec<_>>())?;
     // Behind the objects: a kind that was to go when they were read is to go still.
     let definition = looks::definition(&asked.cluster).await;
     let metrics = Arc::clone(&asked.metrics);
-    let planned = tokio::task::spawn_blocking(move || planned(asked, (seen, definition), at)).await;
-    planned.unwrap_or_else(|error| {
+    let work = move || needed_at_once(&asked, (seen, definition), at);
+    Ok(Step::Seen(Box::new(on_a_thread(metrics, work).await?)))
+}
+
+/// Plans all else of what the first step saw, where nothing of it begins but the nodes that somebody deletes.
+///
+/// # Errors
+/// The judge refuses the plan.
+pub(super) async fn rest(
+    asked: Asked,
+    seen: Seen,
+    (first, deleted): (First, BTreeSet<ChangeId>),
+) -> Result<Step, Vec<String>> {
+    let metrics = Arc::clone(&asked.metrics);
+    let work = move || all_else(&asked, seen, (first, deleted));
+    Ok(Step::Rest(Box::new(on_a_thread(metrics, work).await?)))
+}
+
+async fn on_a_thread<T: Send + 'static>(
+    metrics: Arc<Metrics>,
+    work: impl FnOnce() -> Result<T, Vec<String>> + Send + 'static,
+) -> Result<T, Vec<String>> {
+    tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         metrics.panicked();
         Err(vec![format!("planning ended with a bug of nodeform: {error}")])
     })
 }
 
-fn planned(
-    asked: Asked,
+fn needed_at_once(
+    asked: &Asked,
     (seen, definition): (Observation, Definition),
     at: Timestamp,
-) -> Result<Round, Vec<String>> {
+) -> Result<Seen, Vec<String>> {
     let started = Instant::now();
     let warnings = seen.warnings.clone();
-    let world = world(&asked, seen, at).map_err(|problems| said(&problems))?;
-    let (deleted, waits) = by_hand(&world, &definition, asked.mode);
-    if asked.mode == Mode::Observe {
-        let rest = asked.planner.plan(&world).map_err(|refused| of_judge(&refused))?.plan;
-        let took = started.elapsed();
-        return Ok(Round { at, world, creates: None, rest, deleted, waits, took, warnings });
+    let world = world(asked, seen, at).map_err(|problems| said(&problems))?;
+    let tried = to_be_tried(asked, &world, at);
+    let is_at_rest = asked.rest.as_ref().is_some_and(|rest| rest.lasts(&world, &tried.policy, &definition));
+    let first = (!is_at_rest).then(|| {
+        let (deleted, waits) = by_hand(&world, &definition, asked.mode);
+        let creates = (asked.mode != Mode::Observe).then(|| {
+            let Planned { plan, .. } = asked.planner.plan(&tried).map_err(|refused| of_judge(&refused))?;
+            Ok::<Creates, Vec<String>>(Creates { plan, policy: tried.policy })
+        });
+        Ok::<First, Vec<String>>(First { creates: creates.transpose()?, deleted, waits })
+    });
+    Ok(Seen { at, world, definition, first: first.transpose()?, took: started.elapsed(), warnings })
+}
+
+/// The world of the plan that comes first: in mode `observe` that is all there is.
+fn to_be_tried(asked: &Asked, world: &World, at: Timestamp) -> World {
+    match asked.mode {
+        Mode::Observe => world.clone(),
+        Mode::Auto => automatic::creates_alone(world, &asked.back_off, at),
     }
-    let alone = automatic::creates_alone(&world, &asked.back_off, at);
-    let Planned { plan, .. } = asked.planner.plan(&alone).map_err(|refused| of_judge(&refused))?;
-    let creates = Creates { plan, policy: alone.policy };
-    let rest = automatic::without_waiting(&world, creates.plan.plan());
-    let Planned { plan: rest, .. } = asked.planner.plan(&rest).map_err(|refused| of_judge(&refused))?;
-    let took = started.elapsed();
-    Ok(Round { at, world, creates: Some(creates), rest, deleted, waits, took, warnings })
+}
+
+fn all_else(
+    asked: &Asked,
+    seen: Seen,
+    (first, deleted): (First, BTreeSet<ChangeId>),
+) -> Result<Planning, Vec<String>> {
+    let started = Instant::now();
+    let Seen { at, world, definition, first: _, took, warnings: _ } = seen;
+    let First { creates, deleted: by_hand, waits } = first;
+    let rest = match &creates {
+        Some(creates) => asked.planner.plan(&automatic::without_waiting(&world, creates.plan.plan())),
+        None => asked.planner.plan(&world),
+    };
+    let Planned { plan: rest, .. } = rest.map_err(|refused| of_judge(&refused))?;
+    let goes = by_hand.is_some() || !waits.is_empty();
+    let plans: Vec<&Plan> = creates.iter().map(|creates| creates.plan.plan()).chain([rest.plan()]).collect();
+    let at_rest = (!goes).then(|| {
+        let World { policy, .. } = to_be_tried(asked, &world, at);
+        Rested { world: world.clone(), policy, definition }
+    });
+    let at_rest = at_rest.and_then(|rested| Rest::after(rested, &plans, asked.clock_speed));
+    let took = took + started.elapsed();
+    Ok(Planning { at, world, creates, deleted, rest, took, at_rest })
 }
 
 /// Plans the nodes that somebody deletes; whatever keeps them keeps nothing else.

@@ -14,7 +14,7 @@ use super::looks::{self, FLEETS, FoundFleet};
 use super::marks;
 use super::reports::Reports;
 use super::resume::{self, Left};
-use super::round::{Asked, Creates, Round, round};
+use super::round::{self, Asked, Creates, First, Planning, Seen, Step};
 use super::run::{Beside, Controller, said, stopped};
 use super::tell::{Ended, Teller};
 use crate::api::node_fleet::FleetWaiting;
@@ -22,7 +22,7 @@ use crate::apply::{Actor, Book, BrakeReader, Carrying, Hand, Keeper, Means, Read
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
 use crate::automatic::{
-    self, BackOff, Choosing, InFlight, Lost, Next, PodEvents, Rounds, Startups, Tried, Wants,
+    self, BackOff, Choosing, InFlight, Lost, Next, PodEvents, Rest, Rounds, Startups, Tried, Wants,
 };
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
@@ -98,7 +98,9 @@ pub(super) struct Session<'a> {
     pod_events: PodEvents,
     startups: Startups,
     news: News,
-    planning: Option<JoinHandle<Result<Round, Vec<String>>>>,
+    planning: Option<JoinHandle<Result<Step, Vec<String>>>>,
+    /// What the last round leaves where it had nothing to do.
+    rest: Option<Arc<Rest>>,
     woken: Arc<Notify>,
     looked: Option<Instant>,
     stepped: Option<Instant>,
@@ -142,6 +144,7 @@ impl<'a> Session<'a> {
             startups: Startups::default(),
             news: News { mode, ..News::default() },
             planning: None,
+            rest: None,
             woken,
             looked: None,
             stepped: None,
@@ -254,9 +257,10 @@ impl<'a> Session<'a> {
         }
     }
 
-    fn begin_round(&mut self) {
+    /// What a round reads and plans with, as it is now.
+    fn asked(&self) -> Asked {
         let Controller { cluster, named, catalogs, .. } = self.controller;
-        let asked = Asked {
+        Asked {
             cluster: cluster.clone(),
             azure: self.remembered.clone(),
             named: named.clone(),
@@ -265,28 +269,38 @@ impl<'a> Session<'a> {
             back_off: self.back_off.clone(),
             planner: Arc::clone(&self.planner),
             in_flight: self.flights.plans(),
+            rest: self.rest.clone().filter(|_| self.flights.len() == 0),
+            clock_speed: self.clock_speed,
             metrics: Arc::clone(&self.controller.metrics),
-        };
+        }
+    }
+
+    fn begin_round(&mut self) {
         self.rounds.began(self.now());
+        let first = round::first(self.asked());
+        self.plan(first);
+    }
+
+    /// Has a step of a round planned beside all else.
+    fn plan(&mut self, step: impl Future<Output = Result<Step, Vec<String>>> + Send + 'static) {
         let woken = Arc::clone(&self.woken);
         self.planning = Some(tokio::spawn(async move {
-            let round = round(asked).await;
+            let step = step.await;
             woken.notify_one();
-            round
+            step
         }));
     }
 
-    /// Takes a round in that has been planned.
+    /// Takes a step of a round in that has been planned.
     async fn take_in_planned(&mut self) {
         let Some(planning) = self.planning.take_if(|planning| planning.is_finished()) else { return };
-        self.rounds.ended(self.now());
         match planning.await {
-            Ok(Ok(round)) => {
+            Ok(Ok(Step::Seen(seen))) => {
                 self.news.stops.clear();
-                self.controller.metrics.planned(round.took);
-                round.warnings.iter().for_each(|warning| tracing::debug!("{warning}"));
-                self.of_round(round).await;
+                seen.warnings.iter().for_each(|warning| tracing::debug!("{warning}"));
+                self.of_seen(*seen).await;
             }
+            Ok(Ok(Step::Rest(planning))) => self.of_rest(*planning).await,
             Ok(Err(because)) => {
                 if self.news.stops != because {
                     because.iter().for_each(|because| tracing::warn!("no plan: {because}"));
@@ -303,53 +317,88 @@ impl<'a> Session<'a> {
                 self.news.stops = vec![because];
             }
         }
+        if self.planning.is_none() {
+            self.rounds.ended(self.now());
+        }
     }
 
-    async fn of_round(&mut self, round: Round) {
-        let Round { at, world, creates, rest, deleted, waits, .. } = round;
-        let with_waiting = creates.as_ref().map_or_else(|| rest.plan(), |creates| creates.plan.plan());
-        self.news.take(rest.plan(), with_waiting, at);
+    /// Begins what is needed at once; where nothing is, has all else planned.
+    async fn of_seen(&mut self, mut seen: Seen) {
+        let (at, world) = (seen.at, &seen.world);
+        self.news.take_tried(&world.evidence.tries.tried);
+        self.news.take_learned(&world.evidence.nodes);
+        self.note_faulty(world);
+        self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
+        let Some(mut first) = seen.first.take() else { return self.write_down(world, at).await };
+        self.rest = None;
+        for hold in self.news.take_deletions(&first.waits) {
+            tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
+        }
+        let mut deleted = BTreeSet::new();
+        if let Some(creates) = &first.creates {
+            if self.reader.is_none() {
+                self.reader = reader(self.controller, world);
+            }
+            if !self.is_resumed {
+                self.resume(world).await;
+                if !self.is_resumed {
+                    return;
+                }
+                self.look_after(creates.plan.plan());
+            }
+            self.write_down(world, at).await;
+            deleted = self.begin_deleted(world, first.deleted.take()).await;
+            let new = self.chosen(&creates.plan.plan().spec, &self.flights.unsettled());
+            if !new.wanted.is_empty() {
+                return self.begin_creates(seen, first, (deleted, new.left_out)).await;
+            }
+        }
+        let rest = round::rest(self.asked(), seen, (first, deleted));
+        self.plan(rest);
+    }
+
+    /// Begins new nodes for pods that wait.
+    async fn begin_creates(
+        &mut self,
+        seen: Seen,
+        first: First,
+        (deleted, left_out): (BTreeSet<ChangeId>, BTreeMap<ChangeId, Arc<str>>),
+    ) {
+        let Some(Creates { plan, policy }) = first.creates else { return };
+        self.controller.metrics.planned(seen.took);
+        self.controller.metrics.cost(plan.plan());
+        self.tell_waiting(plan.plan(), seen.at);
+        self.news.take(plan.plan(), plan.plan(), seen.at);
+        self.flights.keep_only(&Wanted { changes: deleted, ..Wanted::default() });
+        self.begin(&seen.world, &policy, (plan, left_out)).await;
+    }
+
+    /// Says which pods stay Pending by a plan that had all of them before it.
+    fn tell_waiting(&mut self, with_waiting: &Plan, at: Timestamp) {
         let mut waiting = looks::without_node(with_waiting);
         waiting.extend(looks::awaited(with_waiting, at, self.clock_speed));
         for FleetWaiting { pods, example, because } in self.news.take_waiting(waiting) {
             tracing::warn!(pods, example, "pods stay Pending: {because}");
         }
-        self.news.take_tried(&world.evidence.tries.tried);
-        self.news.take_learned(&world.evidence.nodes);
-        self.note_faulty(&world);
-        for hold in self.news.take_deletions(&waits) {
-            tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
-        }
+    }
+
+    /// Begins what is wanted of a round that needed nothing at once.
+    async fn of_rest(&mut self, planning: Planning) {
+        self.controller.metrics.planned(planning.took);
+        self.news.take(planning.rest.plan(), planning.with_waiting(), planning.at);
+        self.tell_waiting(planning.with_waiting(), planning.at);
+        let Planning { at, world, creates, deleted, rest, took: _, at_rest } = planning;
         self.controller.metrics.cost(rest.plan());
-        self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
-        let Some(creates) = creates else { return };
-        if self.reader.is_none() {
-            self.reader = reader(self.controller, &world);
-        }
-        if !self.is_resumed {
-            self.resume(&world).await;
-            if !self.is_resumed {
-                return;
-            }
-            self.look_after(rest.plan());
-        }
-        self.write_down(&world, at).await;
-        let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
-        self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
-        let deleted = self.begin_deleted(&world, deleted).await;
-        let in_flight = self.flights.unsettled();
-        let Creates { plan: creates, policy } = creates;
-        let new = self.chosen(&creates.plan().spec, &in_flight);
-        if !new.wanted.is_empty() {
-            self.news.take(creates.plan(), creates.plan(), at);
-            self.flights.keep_only(&Wanted { changes: deleted, ..Wanted::default() });
-            self.begin(&world, &policy, (creates, new.left_out)).await;
+        self.rest = at_rest.map(Arc::new);
+        if creates.is_none() {
             return;
         }
+        let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
+        self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
         let spec = &rest.plan().spec;
         let is_create = |id: &ChangeId| spec.changes.get(id).is_some_and(|it| it.change.create().is_some());
+        let mut under_way = self.flights.unsettled();
         self.flights.keep_only(&wanted(rest.plan(), &deleted));
-        let mut under_way = in_flight;
         under_way.extend(self.flights.pending());
         for (id, because) in review::not_allowed(rest.plan(), &world.snapshot) {
             let Some(Change::Update(update)) = spec.changes.get(&id).map(|it| &it.change) else { continue };

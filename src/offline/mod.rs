@@ -18,6 +18,7 @@ mod older;
 mod recorded;
 mod refresh;
 mod region;
+mod same;
 mod strategy;
 mod unknown;
 mod unlisted;

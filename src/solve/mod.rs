@@ -69,6 +69,7 @@ pub use destroy::{deleted, destroy};
 pub use explain::{explain_node, explain_pod, explain_pool, explain_size};
 pub use market::Market;
 pub use preempt::preempted;
+pub use shrink::moment::Moment;
 pub use solution::{
     Bound, Cost, GivenUp, GivenUpBecause, Headroom, Held, Honoring, Kept, NewNode, NodeRef, NotDecided,
     Preferences, Removal, Report, Slack, Solution, Substitute, Target, Unplaced, Variety, Warning,

@@ -5,7 +5,7 @@
 use jiff::Timestamp;
 
 use crate::model::allowance::{Window, window};
-use crate::model::{DisruptionReason, Hold, Node, Pod, Pool};
+use crate::model::{ChangeClass, DisruptionReason, Hold, Node, Pod, Pool};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
@@ -23,10 +23,10 @@ const REASONS: [DisruptionReason; 6] = [
 
 /// What time decides.
 #[derive(Debug, PartialEq, Eq)]
-pub(in crate::solve) struct Moment {
+pub struct Moment {
     /// Whether there is a time at all.
     is_known: bool,
-    /// Which budgets of each pool hold, and what keeps its nodes back for each reason.
+    /// Which budgets of each pool hold, and what keeps its nodes back for each reason and from each change.
     pools: Vec<(Vec<Window>, Vec<Option<Hold>>)>,
     /// What is said of each node for the sake of its health, its age, and how long it was quiet.
     nodes: Vec<[Option<String>; 3]>,
@@ -38,11 +38,14 @@ pub(in crate::solve) struct Moment {
 
 impl Moment {
     /// Returns what a time decides of a world, whatever its own time is.
-    pub(in crate::solve) fn of(world: &Snapshot, policy: &Policy, at: Option<Timestamp>) -> Self {
+    #[must_use]
+    pub fn of(world: &Snapshot, policy: &Policy, at: Option<Timestamp>) -> Self {
         let of_pool = |pool: &Pool| {
             let windows = pool.disruption.budgets.iter().map(|budget| window(budget, at)).collect();
-            let holds = REASONS.map(|reason| policy.fleet.holds.on_removal(&pool.name, reason, at));
-            (windows, holds.into())
+            let holds = &policy.fleet.holds;
+            let of_removals = REASONS.iter().map(|reason| holds.on_removal(&pool.name, *reason, at));
+            let of_changes = ChangeClass::ALL.iter().map(|class| holds.on_change(&pool.name, *class, at));
+            (windows, of_removals.chain(of_changes).collect())
         };
         let of_node = |node: &Node| {
             let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));

@@ -72,6 +72,7 @@ pub(crate) struct Process {
     /// Its way to the world.
     pub(crate) line: Line,
     pub(crate) health: Arc<Health>,
+    metrics: Arc<Metrics>,
     stop: Stop,
     running: JoinHandle<()>,
 }
@@ -147,23 +148,32 @@ impl Story {
         });
         self.started += 1;
         let (health, stop): (Arc<Health>, Stop) = (Arc::default(), Stop::default());
+        let metrics = Arc::<Metrics>::default();
         let controller = Controller {
             cluster,
             azure,
             named,
             catalogs: self.catalogs.clone(),
             identity: format!("here_nodeform-{}-0", self.started),
-            metrics: Arc::<Metrics>::default(),
+            metrics: Arc::clone(&metrics),
             health: Arc::clone(&health),
             stop: stop.clone(),
         };
         let running = tokio::spawn(async move { run(&controller).await });
-        self.process = Some(Process { line, health, stop, running });
+        self.process = Some(Process { line, health, metrics, stop, running });
     }
 
     /// The controller that was started last.
     pub(crate) fn process(&self) -> &Process {
         self.process.as_ref().expect("it was started")
+    }
+
+    /// How often the controller has planned.
+    pub(crate) fn plans(&self) -> u64 {
+        let text = self.process().metrics.text();
+        let mut lines =
+            text.lines().filter_map(|line| line.strip_prefix("nodeform_plan_duration_seconds_count "));
+        lines.next().and_then(|count| count.parse().ok()).expect("a count")
     }
 
     /// Ends the controller as `kill -9` does: nothing that it still does reaches anybody.

@@ -1,5 +1,7 @@
 //! What a controller does of itself: nodes come and go, in mode `auto`.
 
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use super::{CLAIMS, CLASS, FLEET, POOLS, Story, WORLD, names};
@@ -44,6 +46,22 @@ async fn pods_get_nodes_and_empty_nodes_go_without_a_command() {
     let phases: Vec<&Value> = plans.iter().map(|plan| &plan["status"]["phase"]).collect();
     assert_eq!(phases, ["Done", "Done"], "{plans:?}");
     story.judged();
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_planned_while_nothing_changes_and_a_new_pod_is_planned_at_once() {
+    let story = Story::of("auto", 5).await;
+    story.runs(5).await;
+    story.rests().await;
+    // The nodes are quiet by then, and nobody wonders any longer whether one is needed.
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    let before = story.plans();
+    tokio::time::sleep(Duration::from_secs(180)).await;
+    let planned = story.plans() - before;
+    assert_eq!(planned, 0, "plans in 3 minutes; {}", story.said());
+    story.scale(60);
+    story.runs(60).await;
+    assert!(story.plans() > before);
 }
 
 #[tokio::test(start_paused = true)]
