@@ -44,7 +44,7 @@ impl Reader {
         let (claims, nodes, pods, attached, vms, interfaces) = tokio::join!(
             self.list(CLAIMS, |item| read::claim(item).map(Some)),
             self.list(NODES, |item| read::node(item).map(Some)),
-            self.list(PODS, |item| Ok(Some((read::pod(item)?, read::waiting(item))))),
+            self.list(PODS, |item| Ok(Some((read::pod_or_stand_in(item), read::waiting(item))))),
             self.list(ATTACHMENTS, read::attachment),
             self.resources(Request::list_machines(&self.group), vm),
             self.resources(Request::list_network_interfaces(&self.group), interface),

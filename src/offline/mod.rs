@@ -22,6 +22,7 @@ mod same;
 mod strategy;
 mod unknown;
 mod unlisted;
+mod unreadable;
 mod waiting;
 
 use std::collections::BTreeSet;

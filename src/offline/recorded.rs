@@ -8,9 +8,10 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::faulty::Faulty;
+use super::unreadable::{self, Readable};
 use super::{Problem, Request, hidden_azure, problems, region, with_policy};
 use crate::catalog::Catalog;
-use crate::manifests::{self, Cover, Fault, Names, Objects, Overlay, ReadOptions, Source};
+use crate::manifests::{self, Cover, Fault, Kept, Names, Objects, Overlay, ReadOptions, Source};
 use crate::model::{Region, Usage};
 use crate::policy::Policy;
 use crate::snapshot::difference::{Side, SnapshotDifference};
@@ -164,13 +165,17 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
     let Request { sources, names, gaps, listed: asked_for, azure, catalogs, usages, location, at, .. } =
         request;
-    let (mut kept, faults) = manifests::keep(sources);
-    kept.listed.extend(asked_for);
-    let cover = Cover::of(names, &[&kept], &BTreeSet::new());
     let azure = azure.map(|facts| hidden_azure::facts(facts, names));
-    let kept = cover.kept(kept);
-    let read = manifests::read_kept(kept.clone(), &ReadOptions::default());
     let faulty = Faulty::of(azure.as_ref());
+    // Of files their author is told what is wrong; in a cluster others depend on what can be read.
+    let spare = azure.is_some().then(|| sources.clone());
+    let mut first = First::of(sources, &asked_for, names);
+    let mut gaps = gaps;
+    if let Some(Readable { sources, gaps: aside }) = spare.and_then(|spare| first.set_aside(&spare)) {
+        first = First::of(sources, &asked_for, names);
+        gaps.extend(aside);
+    }
+    let First { kept, faults, cover, read } = first;
     let (objects, policy) = together(read, faults, &cover, faulty).map_err(|faults| problems(&faults))?;
     let stock = if catalogs.is_empty() {
         Stock::embedded()
@@ -181,6 +186,31 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
         Stock::given(catalogs.of(&region)?)
     };
     Ok(SnapshotFile { at, location, names, gaps, stock, usages, azure, kept })
+}
+
+/// Sources as they were read the first time.
+struct First {
+    kept: Kept,
+    faults: Vec<Fault>,
+    cover: Cover,
+    read: (Objects, Vec<Fault>),
+}
+
+impl First {
+    fn of(sources: Vec<Source>, asked_for: &BTreeSet<String>, names: Names) -> Self {
+        let (mut kept, faults) = manifests::keep(sources);
+        kept.listed.extend(asked_for.iter().cloned());
+        let cover = Cover::of(names, &[&kept], &BTreeSet::new());
+        let kept = cover.kept(kept);
+        let read = manifests::read_kept(kept.clone(), &ReadOptions::default());
+        Self { kept, faults, cover, read }
+    }
+
+    /// Sets aside what could not be read of these sources.
+    fn set_aside(&self, sources: &[Source]) -> Option<Readable> {
+        let faults: Vec<Fault> = self.faults.iter().chain(&self.read.1).cloned().collect();
+        unreadable::set_aside(sources, &faults)
+    }
 }
 
 /// A snapshot, read to be looked at.

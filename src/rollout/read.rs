@@ -1,5 +1,5 @@
 //! Objects as they were listed, cut to what a rollout sees. An object that cannot be read fails its whole list: a list
-//! without it would be taken for all.
+//! without it would be taken for all. A pod is taken for one that stays: nobody removes its node, and all else goes on.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -243,22 +243,27 @@ pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
     }))
 }
 
-/// Returns the pods of a page that have a node. One that cannot be read counts as a pod that has neither ended nor stays: a
-/// node is not empty because nobody understands what is on it.
+/// Returns the pods of a page that have a node.
 #[must_use]
 pub fn pods(page: &[u8]) -> Vec<SeenPod> {
     let page: Value = serde_json::from_slice(page).unwrap_or_default();
     let items = page["items"].as_array().cloned().unwrap_or_default();
-    let read = items.iter().map(|item| pod(item).unwrap_or_else(|_| Some(unreadable(item))));
-    read.flatten().collect()
+    items.iter().filter_map(pod_or_stand_in).collect()
 }
 
-fn unreadable(item: &Value) -> SeenPod {
+/// Reads a pod, as [`pod`] does. One that cannot be read counts as a pod that has neither ended nor stays: a node is not
+/// empty because nobody understands what is on it.
+#[must_use]
+pub fn pod_or_stand_in(item: &Value) -> Option<SeenPod> {
+    pod(item).unwrap_or_else(|_| unreadable(item))
+}
+
+fn unreadable(item: &Value) -> Option<SeenPod> {
     let text = |field: &str| item["metadata"][field].as_str().unwrap_or("?");
-    SeenPod {
+    Some(SeenPod {
         key: PodKey::new(text("namespace"), text("name")),
         uid: text("uid").into(),
-        node: NodeName::new(item["spec"]["nodeName"].as_str().unwrap_or("?")),
+        node: NodeName::new(item["spec"]["nodeName"].as_str().filter(|name| !name.is_empty())?),
         has_ended: false,
         is_of_daemon_set: false,
         is_mirror: false,
@@ -266,7 +271,7 @@ fn unreadable(item: &Value) -> SeenPod {
         stays: false,
         is_do_not_disrupt: true,
         gone_by: None,
-    }
+    })
 }
 
 /// Reads a pod that waits for a node, with its UID; nothing of one that has a node, has ended or is being deleted.
@@ -291,4 +296,21 @@ pub fn attachment(object: &Value) -> Result<Option<NodeName>, ReadFault> {
         because: "it names no node".to_owned(),
     })?;
     Ok(Some(NodeName::new(node)))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::pod_or_stand_in;
+
+    #[test]
+    fn a_pod_that_cannot_be_read_keeps_its_node_and_one_without_a_node_keeps_none() {
+        let odd =
+            json!({"metadata": {"name": "a", "namespace": "x", "labels": 7}, "spec": {"nodeName": "n"}});
+        let seen = pod_or_stand_in(&odd).expect("it has a node");
+        assert!(seen.is_of_workload() && seen.is_drained() && seen.is_do_not_disrupt, "{seen:?}");
+        assert_eq!((seen.node.as_str(), &*seen.key.name), ("n", "a"));
+        assert_eq!(pod_or_stand_in(&json!({"metadata": {"name": "b", "labels": 7}, "spec": {}})), None);
+    }
 }
