@@ -89,6 +89,7 @@ pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
         source,
         only: None,
         refusals: Vec::new(),
+        unbuildable: Vec::new(),
         learned: Vec::new(),
         memo: Memo::default(),
     })

@@ -67,6 +67,9 @@ pub struct Catalog {
     /// What nodes of its sizes really offer.
     #[serde(skip)]
     learned: Vec<LearnedSize>,
+    /// What cannot be made of it, sorted.
+    #[serde(skip)]
+    unbuildable: Vec<Unbuildable>,
     #[serde(skip)]
     memo: Memo,
 }
@@ -123,6 +126,17 @@ pub struct RefusedSize {
     pub size: SkuName,
     /// Why, for people.
     pub because: String,
+}
+
+/// A size of which no VM can be made for a class, as its image cannot be read.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Unbuildable {
+    /// The AKSNodeClass.
+    pub class: ClassName,
+    /// The size.
+    pub size: SkuName,
+    /// Why, for people.
+    pub because: Arc<str>,
 }
 
 /// What a catalogue offers to one AKSNodeClass.
@@ -224,8 +238,21 @@ impl Catalog {
     fn of_stock(region: Region, stock: Stock, source: String) -> Self {
         let (zones, disks) = (RegionZones::Unknown, disk::DiskPrices::default());
         let (stock, replaced) = (Arc::new(stock), Vec::new());
-        let (refusals, learned, memo) = (Vec::new(), Vec::new(), Memo::default());
-        Self { region, stock, zones, disks, replaced, source, only: None, refusals, learned, memo }
+        let (refusals, learned, unbuildable) = (Vec::new(), Vec::new(), Vec::new());
+        let memo = Memo::default();
+        Self {
+            region,
+            stock,
+            zones,
+            disks,
+            replaced,
+            source,
+            only: None,
+            refusals,
+            learned,
+            unbuildable,
+            memo,
+        }
     }
 
     /// Returns the instance types that nodes of this class may have.
@@ -236,6 +263,7 @@ impl Catalog {
 
     fn make_offered(&self, class: &NodeClass, network: NetworkSetup) -> Offered {
         let mut offered = self.all_offered(class, network);
+        offered.leave_out(class, &self.unbuildable);
         if let Some(only) = &self.only {
             for kind in &mut offered.types {
                 let name = &kind.name;
@@ -406,6 +434,15 @@ impl Catalog {
     #[must_use]
     pub fn without(mut self, refusals: Vec<Refusal>) -> Self {
         self.refusals = refusals;
+        self.memo = Memo::default();
+        self
+    }
+
+    /// Returns the catalogue without what no VM can be made of. Prices stay known.
+    #[must_use]
+    pub fn without_unbuildable(mut self, mut unbuildable: Vec<Unbuildable>) -> Self {
+        unbuildable.sort();
+        self.unbuildable = unbuildable;
         self.memo = Memo::default();
         self
     }

@@ -1,11 +1,14 @@
 //! From sizes to instance types: what nodes of one AKSNodeClass may be.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::disk::DiskPrices;
 use super::offering::Offerings;
 use super::price::PricedSize;
 use super::size::Size;
-use super::{Offered, RefusedSize, data_disks, labels, refuse, reserve};
-use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region};
+use super::{Offered, RefusedSize, Unbuildable, data_disks, labels, refuse, reserve};
+use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region, SkuName};
 
 /// Makes the instance types of all sizes that the class can use, in the order of `sizes`.
 pub(super) fn offered(
@@ -29,6 +32,27 @@ pub(super) fn offered(
         offered.refused.push(RefusedSize { size: sold.size.name.clone(), because });
     }
     offered
+}
+
+impl Offered {
+    /// Leaves out what no VM can be made of for this class.
+    pub(super) fn leave_out(&mut self, class: &NodeClass, unbuildable: &[Unbuildable]) {
+        let of_class = unbuildable.iter().filter(|one| one.class == class.name);
+        let because: BTreeMap<&SkuName, &Arc<str>> = of_class.map(|one| (&one.size, &one.because)).collect();
+        if because.is_empty() {
+            return;
+        }
+        let (left_out, types) =
+            std::mem::take(&mut self.types).into_iter().partition(|kind| because.contains_key(&kind.name));
+        self.types = types;
+        self.unsuited.extend::<Vec<InstanceType>>(left_out);
+        self.unsuited.sort_by(|one, other| one.name.cmp(&other.name));
+        let refused = because
+            .into_iter()
+            .map(|(size, because)| RefusedSize { size: size.clone(), because: because.to_string() });
+        self.refused.extend(refused);
+        self.refused.sort();
+    }
 }
 
 fn instance_type(

@@ -36,7 +36,9 @@ impl Refused {
             (Some(name), _) if *name == kind.name => true,
             (Some(_), None) => false,
             (Some(_), Some((series, cpu))) => {
-                series_of(kind).is_some_and(|own| own == series) && cpu_of(kind) >= *cpu
+                self.refusal.because.is_of_larger()
+                    && series_of(kind).is_some_and(|own| own == series)
+                    && cpu_of(kind) >= *cpu
             }
         }
     }

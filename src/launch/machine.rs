@@ -8,10 +8,12 @@ use super::cluster::{self, SubnetId, refusal};
 use super::ground::Made;
 use super::image::{self, Chosen, Wanted, definitions};
 use super::node::node;
-use crate::bootstrap::{Cluster, Node, Refusal, Template};
+use crate::bootstrap::{Cluster, KubernetesVersion, Node, Refusal, Template};
 use crate::catalog::size::Placement;
-use crate::model::Digest;
+use crate::model::{Digest, InstanceType};
 use crate::plan::execution::{DiskPlacement, KubeletSpec, Machine, NetworkSpec, OsDiskSpec, SecuritySpec};
+use crate::policy::WholeClass;
+use crate::snapshot::AzureFacts;
 
 /// The most tags of an Azure resource; three more say which change made it.
 const TAGS_MAX: usize = 50;
@@ -30,7 +32,7 @@ pub(super) struct Start {
 /// # Errors
 /// Every setting that cannot be carried out, by its name.
 pub(super) fn start(made: &Made<'_>) -> Result<Start, Vec<Refusal>> {
-    let subnet = subnet(made)?;
+    let subnet = subnet((made.whole, made.facts))?;
     let cluster = cluster::cluster(made.facts, &subnet)?;
     let node = node(made, &cluster.kubernetes_version, None);
     let template = Template::build(&cluster, &node, &made.whole.spec)?;
@@ -46,7 +48,8 @@ pub(super) fn machine(made: &Made<'_>) -> Result<Machine, Vec<Refusal>> {
     let start = start(made).map_err(|found| refusals.extend(found)).ok();
     let (mut image, mut network) = (None, None);
     if let Some(start) = &start {
-        image = self::image(made, start).map_err(|found| refusals.push(found)).ok();
+        image =
+            self::image(made, &start.cluster.kubernetes_version).map_err(|found| refusals.push(found)).ok();
         network = self::network(made, start).map_err(|found| refusals.extend(found)).ok();
     }
     let tags = tags(made).map_err(|found| refusals.push(found)).ok();
@@ -78,9 +81,9 @@ pub(super) fn machine(made: &Made<'_>) -> Result<Machine, Vec<Refusal>> {
 }
 
 /// The class's subnet, else the cluster's; one in another virtual network could not reach the cluster.
-fn subnet(made: &Made<'_>) -> Result<Arc<str>, Vec<Refusal>> {
-    let own = made.facts.cluster.subnet.clone();
-    let Some(named) = made.whole.spec.vnet_subnet_id.as_deref() else {
+pub(super) fn subnet((whole, facts): (&WholeClass, &AzureFacts)) -> Result<Arc<str>, Vec<Refusal>> {
+    let own = facts.cluster.subnet.clone();
+    let Some(named) = whole.spec.vnet_subnet_id.as_deref() else {
         return own.ok_or_else(|| {
             vec![refusal("subnet", "is not known: agent pools name none, and that of AKS was not found")]
         });
@@ -91,22 +94,34 @@ fn subnet(made: &Made<'_>) -> Result<Arc<str>, Vec<Refusal>> {
         let why = format!("`{named}` is in another virtual network than the cluster's nodes");
         return Err(vec![refusal("spec.vnetSubnetID", why)]);
     }
-    match made.facts.subnets.contains_key(named) {
+    match facts.subnets.contains_key(named) {
         true => Ok(Arc::from(named)),
         false => Err(vec![refusal("spec.vnetSubnetID", format!("`{named}` could not be read"))]),
     }
 }
 
-fn image(made: &Made<'_>, start: &Start) -> Result<Chosen, Refusal> {
-    let size = &made.kind.name;
-    if !made.whole.images.is_empty() {
-        return image::of_class(&made.whole.images, made.kind)
+fn image(made: &Made<'_>, version: &KubernetesVersion) -> Result<Chosen, Refusal> {
+    image_of((made.whole, made.facts), made.kind, version)
+}
+
+/// Returns the image that VMs of a size start from in this class.
+///
+/// # Errors
+/// There is none, or it could not be read.
+pub(super) fn image_of(
+    (whole, facts): (&WholeClass, &AzureFacts),
+    kind: &InstanceType,
+    version: &KubernetesVersion,
+) -> Result<Chosen, Refusal> {
+    let size = &kind.name;
+    if !whole.images.is_empty() {
+        return image::of_class(&whole.images, kind)
             .ok_or_else(|| refusal("status.images", format!("has no image that `{size}` starts")));
     }
-    let all = definitions(Wanted::of(&made.whole.spec), &start.cluster.kubernetes_version);
-    let definition = image::of_definitions(all, made.kind)
+    let all = definitions(Wanted::of(&whole.spec), version);
+    let definition = image::of_definitions(all, kind)
         .ok_or_else(|| refusal("spec.imageFamily", format!("has no image that `{size}` starts")))?;
-    let id = made.facts.images.get(&definition.key()).cloned().ok_or_else(|| {
+    let id = facts.images.get(&definition.key()).cloned().ok_or_else(|| {
         refusal("spec.imageFamily", format!("the versions of image `{}` could not be read", definition.name))
     })?;
     Ok(Chosen { id, generation: definition.generation })
@@ -114,7 +129,7 @@ fn image(made: &Made<'_>, start: &Start) -> Result<Chosen, Refusal> {
 
 fn network(made: &Made<'_>, start: &Start) -> Result<NetworkSpec, Vec<Refusal>> {
     use crate::bootstrap::NetworkPlugin::{Azure, AzureOverlay, None as OwnPlugin};
-    let subnet = subnet(made)?;
+    let subnet = subnet((made.whole, made.facts))?;
     let unread = |field: &str| vec![refusal(field, "could not be read")];
     let facts = made.facts.subnets.get(&subnet).ok_or_else(|| unread("subnet"))?;
     let backend_pools = made.facts.backend_pools.clone().ok_or_else(|| unread("load balancers"))?;

@@ -9,6 +9,7 @@
 //! Pure. Nothing is chosen that the plan left open but what a VM is made of, and that follows from the class. Must never
 //! hold a secret.
 
+pub mod buildable;
 mod cluster;
 mod existing;
 mod ground;

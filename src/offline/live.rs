@@ -5,12 +5,14 @@
 //! read here.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use super::World;
 use crate::catalog::NO_ZONE;
 use crate::launch;
+use crate::launch::buildable::{reasons, unbuildable};
 use crate::manifests::Remark;
-use crate::model::{NetworkSetup, Node, NodeName, Refusal, RefusedPlace};
+use crate::model::{ClassName, NetworkSetup, Node, NodeName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
 use crate::snapshot::azure::{AzureFacts, NetworkFacts, Owner};
@@ -50,8 +52,27 @@ pub(super) fn rule_out_refused(snapshot: &mut Snapshot) -> Vec<Remark> {
     remarks
 }
 
+/// Takes off the catalogue what no VM can be made of, and says why: pods then get a size, pool or class that can.
+pub(super) fn rule_out_unbuildable(
+    snapshot: &mut Snapshot,
+    (policy, network): (&Policy, NetworkSetup),
+) -> Vec<Remark> {
+    let Some(facts) = &snapshot.azure else { return Vec::new() };
+    let found = unbuildable(&snapshot.catalog, (policy, network), facts);
+    let remark = |((class, because), sizes): ((&ClassName, &Arc<str>), usize)| Remark {
+        object: format!("AKSNodeClass `{class}`"),
+        what: format!("{because}; {sizes} {} not used", if sizes == 1 { "size is" } else { "sizes are" }),
+        hint: None,
+    };
+    let remarks = reasons(&found).into_iter().map(remark).collect();
+    if !found.is_empty() {
+        snapshot.catalog = snapshot.catalog.clone().without_unbuildable(found);
+    }
+    remarks
+}
+
 fn ruled_out(refusal: &Refusal) -> Remark {
-    let Refusal { size, place, capacity_type, because, until } = refusal;
+    let Refusal { size, place, capacity_type, because: _, said: _, until } = refusal;
     let object = match (size, capacity_type) {
         (Some(size), Some(bought)) => format!("size `{size}`, {bought}"),
         (Some(size), None) => format!("size `{size}`"),
@@ -64,7 +85,7 @@ fn ruled_out(refusal: &Refusal) -> Remark {
         RefusedPlace::Zone(zone) if zone.as_str() == NO_ZONE => " outside of zones".to_owned(),
         RefusedPlace::Zone(zone) => format!(" in zone `{zone}`"),
     };
-    let what = format!("not used{place} until {until}: Azure refused it ({because})");
+    let what = format!("not used{place} until {until}: Azure refused it ({})", refusal.why());
     Remark { object, what, hint: None }
 }
 

@@ -335,7 +335,8 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let mut snapshot = Snapshot { azure, ..assemble(&objects, catalog, options) };
     let usages = usages.or_else(|| recorded.as_ref()?.usages.clone());
     snapshot.quota = usages.map(|usages| Arc::new(quota::of(&usages, &snapshot)));
-    let refused = live::rule_out_refused(&mut snapshot);
+    let mut refused = live::rule_out_refused(&mut snapshot);
+    refused.extend(live::rule_out_unbuildable(&mut snapshot, (&policy, network)));
     let abandoned = abandoned::take(&mut snapshot);
     let kept = [live::keep_others(&mut snapshot), live::of_lost(&snapshot.nodes)].concat();
     let evidence = learned::taken(&mut snapshot, &objects, (&policy, network));

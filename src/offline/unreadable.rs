@@ -144,7 +144,7 @@ fn pod(item: &Value) -> Aside {
         return Aside { stand_in: None, consequence: "it is not planned for, and stays Pending" };
     }
     let mut stand_in = protected(item, &[]);
-    stand_in["spec"] = json!({"nodeName": item["spec"]["nodeName"], "containers": []});
+    stand_in["spec"] = json!({"nodeName": item["spec"]["nodeName"], "containers": [{"name": "unreadable"}]});
     stand_in["status"] = json!({"phase": item["status"]["phase"].as_str().unwrap_or("Running")});
     Aside { stand_in: Some(stand_in), consequence: "it counts as a pod that must not be disrupted" }
 }

@@ -117,6 +117,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
         replaced: Vec::new(),
         only: None,
         refusals: Vec::new(),
+        unbuildable: Vec::new(),
         learned: Vec::new(),
         memo: Memo::default(),
         source: String::new(),

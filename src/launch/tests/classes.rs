@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::execution;
 use super::world::{FACTS, OBJECTS, planned, planned_with};
+use super::{execution, told};
 use crate::bootstrap::FIELDS;
 
 /// The class of the world as it is.
@@ -85,8 +85,7 @@ fn each_field_of_a_class_changes_what_is_made_or_is_withheld_by_name() {
                 seen.push(execution.machines.clone());
             }
             _ => {
-                let held =
-                    plan.evidence.held.iter().map(|held| &*held.because).collect::<Vec<_>>().join("\n");
+                let held = told(&plan);
                 let root = field.split(['.', '[']).next().unwrap_or(field);
                 let named = held.contains(&format!("`spec.{root}"))
                     || held.contains("`spec.imageFamily`: the versions of image `2204");
