@@ -273,6 +273,10 @@ pub struct PlanRefusal {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 128)))]
     pub code: Option<String>,
+    /// What Azure said beside its code: the policy, or the limit and what is used of it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 512)))]
+    pub message: Option<String>,
     /// When it is forgotten, in RFC 3339.
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub until: String,

@@ -252,7 +252,7 @@ pub fn text<'a>(
 
 /// Reads a refusal; `None` where it says something that this version does not know.
 fn refusal(wire: &PlanRefusal) -> Option<Refusal> {
-    let PlanRefusal { size, place, zone, capacity_type, reason, code: _, until } = wire;
+    let PlanRefusal { size, place, zone, capacity_type, reason, code: _, message, until } = wire;
     let place = match place {
         RefusalPlace::Everywhere => RefusedPlace::Everywhere,
         RefusalPlace::EveryZone => RefusedPlace::EveryZone,
@@ -264,7 +264,8 @@ fn refusal(wire: &PlanRefusal) -> Option<Refusal> {
     };
     let because = RefusedBecause::ALL.into_iter().find(|because| because.to_string() == *reason)?;
     let size = size.as_deref().map(SkuName::new);
-    Some(Refusal { size, place, capacity_type, because, until: until.parse().ok()? })
+    let said = message.as_deref().map(Into::into);
+    Some(Refusal { size, place, capacity_type, because, said, until: until.parse().ok()? })
 }
 
 #[cfg(test)]

@@ -239,7 +239,7 @@ fn lost(lost: &[Lost]) -> Vec<LostNode> {
 }
 
 fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
-    let Refusal { size, place, capacity_type, because, until } = refusal;
+    let Refusal { size, place, capacity_type, because, said, until } = refusal;
     let (place, zone) = match place {
         RefusedPlace::Everywhere => (RefusalPlace::Everywhere, None),
         RefusedPlace::EveryZone => (RefusalPlace::EveryZone, None),
@@ -252,6 +252,7 @@ fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
         capacity_type: capacity_type.map(|bought| bought.as_str().to_owned()),
         reason: because.to_string(),
         code: code.as_deref().map(|code| short(code, CODE_LETTERS_MAX)),
+        message: said.as_deref().map(|said| short(said, MESSAGE_LETTERS_MAX)),
         until: until.to_string(),
     }
 }
@@ -404,6 +405,7 @@ mod tests {
             place: RefusedPlace::EveryZone,
             capacity_type: None,
             because: RefusedBecause::SubscriptionQuotaReached,
+            said: Some("limit 10, 8 in use".into()),
             until: until.parse().unwrap(),
         };
         let refused = Refused {

@@ -1,6 +1,7 @@
 //! What Azure refused to sell: which VMs, why, and until when that is worth heeding.
 
 use std::fmt;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
@@ -26,18 +27,35 @@ pub enum RefusedBecause {
     OverconstrainedZonalAllocationFailure,
     /// There is no room for the size as it was to be bought.
     OverconstrainedAllocationFailure,
+    /// An Azure Policy does not allow the size, bought in this way. Karpenter has no word for it; this is Azure's.
+    RequestDisallowedByPolicy,
 }
 
 impl RefusedBecause {
     /// Every reason, in the order of this enum.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::SubscriptionQuotaReached,
         Self::SkuNotAvailable,
         Self::ZonalAllocationFailure,
         Self::AllocationFailure,
         Self::OverconstrainedZonalAllocationFailure,
         Self::OverconstrainedAllocationFailure,
+        Self::RequestDisallowedByPolicy,
     ];
+
+    /// Returns whether what is said of a size is true of larger ones of its series as well.
+    #[must_use]
+    pub const fn is_of_larger(self) -> bool {
+        match self {
+            Self::SubscriptionQuotaReached
+            | Self::SkuNotAvailable
+            | Self::ZonalAllocationFailure
+            | Self::AllocationFailure
+            | Self::OverconstrainedZonalAllocationFailure
+            | Self::OverconstrainedAllocationFailure => true,
+            Self::RequestDisallowedByPolicy => false,
+        }
+    }
 }
 
 impl fmt::Display for RefusedBecause {
@@ -49,6 +67,7 @@ impl fmt::Display for RefusedBecause {
             Self::AllocationFailure => "AllocationFailure",
             Self::OverconstrainedZonalAllocationFailure => "OverconstrainedZonalAllocationFailure",
             Self::OverconstrainedAllocationFailure => "OverconstrainedAllocationFailure",
+            Self::RequestDisallowedByPolicy => "RequestDisallowedByPolicy",
         })
     }
 }
@@ -81,6 +100,9 @@ pub struct Refusal {
     pub capacity_type: Option<CapacityType>,
     /// Why.
     pub because: RefusedBecause,
+    /// What Azure said of it beside its code, in a few words: the policy, or the limit and what is used of it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub said: Option<Arc<str>>,
     /// When it is forgotten: when it was last seen, and the time that Karpenter's Azure provider leaves such
     /// offerings alone.
     #[serde(with = "super::written::text")]
@@ -89,6 +111,13 @@ pub struct Refusal {
 }
 
 impl Refusal {
+    /// Returns why, with what Azure said of it.
+    #[must_use]
+    pub fn why(&self) -> String {
+        let because = self.because;
+        self.said.as_ref().map_or_else(|| because.to_string(), |said| format!("{because}: {said}"))
+    }
+
     /// Returns whether nothing at all can be had, as where the quota of the region is used up: then no other size, zone or
     /// way to buy helps.
     #[must_use]

@@ -19,7 +19,7 @@ const RESERVED: SignedDuration = SignedDuration::from_secs(180);
 #[must_use]
 pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Performed {
     let code: &str = if fault.code.is_empty() { NO_CODE } else { &fault.code };
-    let what = (fault.kind != FaultKind::Other).then(|| fault.what());
+    let what = (fault.kind != FaultKind::Other).then(|| fault.said().into());
     match fault.kind {
         // Azure says when.
         FaultKind::Throttled if fault.retry_after_seconds.is_some() => {
@@ -80,8 +80,8 @@ fn refusal(fault: &Fault, choice: &Choice, now: Timestamp) -> Option<Refusal> {
         FaultKind::NoCapacity => RefusedBecause::AllocationFailure,
         FaultKind::OverconstrainedInZone => RefusedBecause::OverconstrainedZonalAllocationFailure,
         FaultKind::Overconstrained => RefusedBecause::OverconstrainedAllocationFailure,
+        FaultKind::PolicyDenied => RefusedBecause::RequestDisallowedByPolicy,
         FaultKind::SizeNotAvailable
-        | FaultKind::PolicyDenied
         | FaultKind::Locked
         | FaultKind::SubnetFull
         | FaultKind::NicReserved
@@ -118,6 +118,7 @@ fn refusal(fault: &Fault, choice: &Choice, now: Timestamp) -> Option<Refusal> {
             Capacity::Both => None,
         },
         because,
+        said: fault.detail().map(Into::into),
         until: block.until?,
     })
 }

@@ -320,7 +320,7 @@ impl Coming<'_> {
         if vm.is_some_and(|vm| vm.state != Provisioning::Failed) {
             return None;
         }
-        let why = (&*failed.code, failed.what);
+        let why = (&*failed.code, failed.what.as_deref());
         Some(match failed.then {
             Then::NextChoice => self.next_choice(claim, journal, why),
             Then::GiveUp => self.give_up_as(claim, journal, why),

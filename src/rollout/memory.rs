@@ -103,7 +103,7 @@ pub struct Failed {
     /// What happened, for people.
     pub because: Arc<str>,
     /// What Azure refuses, in a few words, where its code is one of those that we know.
-    pub what: Option<&'static str>,
+    pub what: Option<Arc<str>>,
     /// What follows for the change.
     pub then: Then,
 }

@@ -158,7 +158,7 @@ pub(super) fn live(snapshot: &Snapshot) -> impl Iterator<Item = &Refusal> {
 }
 
 fn warning(refusal: &Refusal) -> Warning {
-    let Refusal { size, place, capacity_type, because, until } = refusal;
+    let Refusal { size, place, capacity_type, because: _, said: _, until } = refusal;
     let place = match place {
         RefusedPlace::Everywhere => String::new(),
         RefusedPlace::EveryZone => " in every zone".to_owned(),
@@ -171,7 +171,8 @@ fn warning(refusal: &Refusal) -> Warning {
         None => ("every size".to_owned(), "counts", "one"),
     };
     let what = format!(
-        "{counts} as {REFUSED_PERCENT} % dearer{place}{bought} until {until}: {one} was refused ({because})"
+        "{counts} as {REFUSED_PERCENT} % dearer{place}{bought} until {until}: {one} was refused ({})",
+        refusal.why()
     );
     Warning { object, what, hint: None }
 }

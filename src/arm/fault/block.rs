@@ -14,6 +14,8 @@ const QUOTA: SignedDuration = SignedDuration::from_mins(10);
 const QUOTA_ZERO: SignedDuration = SignedDuration::from_hours(1);
 /// Spot quota and lack of room last.
 const CAPACITY: SignedDuration = SignedDuration::from_hours(1);
+/// A policy changes by a person's hand.
+const POLICY: SignedDuration = SignedDuration::from_hours(1);
 /// What is not sold to a subscription is not sold for a day; less than one, so that a daily plan sees a change.
 const NOT_SOLD: SignedDuration = SignedDuration::from_hours(23);
 /// Azure keeps a NIC for the VM that failed with it.
@@ -143,8 +145,8 @@ impl Fault {
             | FaultKind::SubscriptionNotFound
             | FaultKind::GroupNotFound
             | FaultKind::ApiVersionGone => (Blocked::Writes, None),
-            FaultKind::PolicyDenied
-            | FaultKind::ReferenceMissing
+            FaultKind::PolicyDenied => (offerings(Sizes::This, Zones::All, Capacity::This), Some(POLICY)),
+            FaultKind::ReferenceMissing
             | FaultKind::ImageGone
             | FaultKind::AlreadyExists
             | FaultKind::NotFound

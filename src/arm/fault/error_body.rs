@@ -3,12 +3,17 @@
 
 use serde_json::Value;
 
+use super::detail::POLICY;
+
 /// The most characters of a message that are kept.
 pub(super) const MESSAGE_MAX: usize = 600;
 /// How deep errors are followed. Azure's deepest known (policy, deployment) has four.
 const DEPTH_MAX: usize = 8;
 /// The most errors of one body that are looked at.
 const COUNT_MAX: usize = 64;
+
+/// The most policies that are named.
+const POLICIES_MAX: usize = 3;
 
 /// An error of Azure, with the errors that caused it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,9 +73,27 @@ fn read(error: &Value, depth: usize) -> Option<ErrorBody> {
         details.iter().take(COUNT_MAX).chain(inner).filter_map(|cause| read(cause, depth - 1)).collect();
     Some(ErrorBody {
         code: code.unwrap_or_default().chars().take(MESSAGE_MAX).filter(|c| !c.is_control()).collect(),
-        message: one_line(message.unwrap_or_default()),
+        message: with_policies(one_line(message.unwrap_or_default()), error),
         causes,
     })
+}
+
+/// Adds the policies that an error names beside its message.
+fn with_policies(message: String, error: &Value) -> String {
+    let infos = error.get("additionalInfo").and_then(Value::as_array).into_iter().flatten();
+    let named = infos.filter_map(|info| {
+        let info = info.get("info")?;
+        let definition =
+            text(info, "policyDefinitionDisplayName").or_else(|| text(info, "policyDefinitionName"));
+        let assignment =
+            text(info, "policyAssignmentDisplayName").or_else(|| text(info, "policyAssignmentName"));
+        let definition = definition.map(|name| format!("`{}`", one_line(name)));
+        let assignment = assignment.map(|name| format!("assignment `{}`", one_line(name)));
+        let parts: Vec<String> = definition.into_iter().chain(assignment).collect();
+        (!parts.is_empty()).then(|| parts.join(", "))
+    });
+    let named: Vec<String> = named.take(POLICIES_MAX).collect();
+    if named.is_empty() { message } else { format!("{message} {POLICY}{}", named.join("; ")) }
 }
 
 fn text<'a>(object: &'a Value, key: &str) -> Option<&'a str> {

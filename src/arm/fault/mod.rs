@@ -5,6 +5,7 @@
 
 mod block;
 mod classify;
+mod detail;
 mod error_body;
 mod hint;
 
@@ -176,6 +177,21 @@ impl Fault {
     #[must_use]
     pub const fn what(&self) -> &'static str {
         hint::what(self.kind)
+    }
+
+    /// Returns the same with what Azure's message adds: the policy, the limit and what is used of it, the subnet, the action.
+    #[must_use]
+    pub fn said(&self) -> String {
+        match self.detail() {
+            Some(detail) => format!("{} ({detail})", self.what()),
+            None => self.what().to_owned(),
+        }
+    }
+
+    /// Returns what Azure's message adds to [`what`](Self::what), in a few words, where it does.
+    #[must_use]
+    pub fn detail(&self) -> Option<String> {
+        detail::detail(self.kind, &self.message)
     }
 }
 

@@ -87,6 +87,7 @@ fn refusals_count_until_they_end_and_strange_ones_do_not() {
             place: RefusedPlace::Zone(Zone::new("westeurope-1")),
             capacity_type: Some(CapacityType::Spot),
             because: RefusedBecause::ZonalAllocationFailure,
+            said: None,
             until: "2026-01-01T03:00:00Z".parse().unwrap(),
         }]
     );

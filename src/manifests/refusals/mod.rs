@@ -77,7 +77,8 @@ impl Told {
             | RefusedBecause::SkuNotAvailable
             | RefusedBecause::AllocationFailure
             | RefusedBecause::OverconstrainedZonalAllocationFailure
-            | RefusedBecause::OverconstrainedAllocationFailure => None,
+            | RefusedBecause::OverconstrainedAllocationFailure
+            | RefusedBecause::RequestDisallowedByPolicy => None,
         });
         let place = match words.because {
             RefusedBecause::AllocationFailure | RefusedBecause::OverconstrainedAllocationFailure => {
@@ -86,9 +87,11 @@ impl Told {
             RefusedBecause::SubscriptionQuotaReached
             | RefusedBecause::SkuNotAvailable
             | RefusedBecause::ZonalAllocationFailure
-            | RefusedBecause::OverconstrainedZonalAllocationFailure => words.place,
+            | RefusedBecause::OverconstrainedZonalAllocationFailure
+            | RefusedBecause::RequestDisallowedByPolicy => words.place,
         };
-        Some(Refusal { size, place, capacity_type: words.capacity_type, because: words.because, until })
+        let (capacity_type, because) = (words.capacity_type, words.because);
+        Some(Refusal { size, place, capacity_type, because, said: None, until })
     }
 }
 

@@ -9,7 +9,7 @@ fn objects(text: &str) -> Objects {
 
 fn shown(refusals: &[Refusal]) -> Vec<String> {
     let line = |refusal: &Refusal| {
-        let Refusal { size, place, capacity_type, because, until } = refusal;
+        let Refusal { size, place, capacity_type, because, said: _, until } = refusal;
         let size = size.as_ref().map_or("every size", |size| size.as_str());
         let bought = capacity_type.map_or("any", |bought| bought.as_str());
         format!("{size} {place:?} {bought} {because} {until}")

@@ -16,6 +16,7 @@ fn refusal(size: Option<&str>, place: RefusedPlace) -> Refusal {
         place,
         capacity_type: None,
         because: RefusedBecause::AllocationFailure,
+        said: None,
         until: "2026-11-21T10:00:00Z".parse().expect("a time"),
     }
 }

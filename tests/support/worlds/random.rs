@@ -372,6 +372,7 @@ fn refusals() -> impl Strategy<Value = Vec<Refusal>> {
             place,
             capacity_type,
             because: RefusedBecause::AllocationFailure,
+            said: None,
             until: until.parse().expect("a time"),
         };
         all.into_iter().map(refusal).collect()
