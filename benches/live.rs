@@ -19,17 +19,17 @@ use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use jiff::{SignedDuration, Timestamp};
+use nodeform::azure_sim::{Delivery, InMemory};
 use nodeform::catalog::Catalog;
 use nodeform::launch::Materials;
 use nodeform::model::Region;
-use nodeform::observe::rehearsed;
 use nodeform::offline::{self, Request};
 use nodeform::review::{Now, Terms, approve};
 use nodeform::rollout::Event;
-use nodeform::sim::rehearsal::{End, Rehearsal};
 use nodeform::sim::{Start, World, WorldDocuments};
 use serde_json::{Value, json};
 
@@ -47,6 +47,9 @@ const PODS: usize = 10_000;
 
 /// How many of the nodes carry pods where the others are to go.
 const BUSY: usize = 700;
+
+/// How a world in memory answers.
+const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
 
 /// When the world in memory begins.
 const START: Timestamp = Timestamp::constant(1_767_603_600, 0);
@@ -182,26 +185,30 @@ fn apply(figures: &mut Rows) {
     let skus = Catalog::embedded(&Region::new(&settings.location)).expect("the region is known").skus();
     let start = Start { settings, skus, manifests, faults, time: START, ..Start::default() };
     let mut world = World::new(start).expect("the world is right");
-    let now = START + SignedDuration::from_secs(60);
+    let mut now = START + SignedDuration::from_secs(60);
     world.advance(now);
-    let seen = rehearsed::observe(&mut world, now).expect("the world can be read");
-    let laid = seen.laid(Request::default(), now).expect("its objects are right");
+    let at = now;
+    let seen = InMemory::work(&mut world, &mut now, async |memory| memory.line(|_| AT_ONCE).observe().await);
+    let seen = seen.expect("a runtime").expect("the world can be read");
+    let laid = seen.laid(Request::default(), at).expect("its objects are right");
     let laid = offline::world(Request { laid: Some(laid), ..Request::default() }).expect("it can be planned");
     let planned = offline::plan(&laid).expect("the judge agrees");
     let begun = BTreeSet::new();
     let seen = Now { snapshot: &laid.snapshot, policy: &laid.policy, begun: &begun };
-    let plan = approve(planned.plan, seen, Terms::default()).expect("nothing stands in the way");
+    let plan = Arc::new(approve(planned.plan, seen, Terms::default()).expect("nothing stands in the way"));
     let nodes = plan.spec().changes.len();
     assert_eq!(nodes, NODES, "a node for each pod");
     let materials = Materials::of((&laid.snapshot, &laid.policy), plan.spec());
     let mut writes = 0_usize;
     let before = cpu_seconds();
-    let mut rehearsal = Rehearsal::new(&mut world, &plan, &materials, now);
-    let end = rehearsal.run(SignedDuration::from_hours(6), |_, event, _| {
-        writes += usize::from(matches!(event, Event::Began(action) if action.is_of_azure()));
+    let ended = InMemory::work(&mut world, &mut now, async |memory| {
+        let driver = memory.line(|_| AT_ONCE).driver(&plan, materials).await.expect("it can begin");
+        driver
+            .run(|event| writes += usize::from(matches!(event, Event::Began(action) if action.is_of_azure())))
+            .await
     });
     let after = cpu_seconds();
-    assert!(matches!(end, End::Finished(_)), "the plan comes to its end");
+    assert!(ended.expect("a runtime").is_so(), "the plan comes to its end");
     #[expect(clippy::cast_precision_loss, clippy::float_arithmetic, reason = "figures for people")]
     {
         figures.add("apply_1000_writes_per_node", writes as f64 / nodes as f64, "");

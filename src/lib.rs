@@ -34,7 +34,7 @@
 //! | `clock` | what time it is, for the live side; tests let it stand and jump (feature `live`) |
 //! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
-//! | `observe` | a cluster and its Azure resources, read once, to a snapshot; a simulated one too (feature `live`) |
+//! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
 //! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
 //! | `controller` | the automatic mode in the cluster: Lease, rounds, what is in flight, status, metrics (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback, and in memory (feature `sim-server`) |
@@ -92,7 +92,7 @@ pub mod launch;
 pub mod ledger;
 pub mod manifests;
 pub mod model;
-#[cfg(feature = "cli")]
+#[cfg(feature = "live")]
 pub mod observe;
 pub mod offline;
 pub mod plan;

@@ -41,16 +41,6 @@ impl Buckets {
         state.full_at.saturating_sub(each.saturating_mul(allowance.capacity))
     }
 
-    /// Returns whether one may be taken from each now.
-    #[must_use]
-    pub fn are_due(&self, keys: &[BucketKey], now: Duration) -> bool {
-        keys.iter().all(|key| {
-            let State { full_at, closed_until } = self.states.get(key).copied().unwrap_or_default();
-            let others = key.allowance().capacity.saturating_sub(1);
-            full_at.max(now).saturating_sub(each(key).saturating_mul(others)) <= now && closed_until <= now
-        })
-    }
-
     /// Lets nothing through these before a time.
     pub fn close(&mut self, keys: &[BucketKey], until: Duration) {
         for key in keys {
@@ -93,7 +83,6 @@ mod tests {
         // 10 a second come back.
         let waits: Vec<i128> = (0..3).map(|_| due(&mut buckets, &keys, 1000)).collect();
         assert_eq!(waits, [100, 200, 300]);
-        assert!(!buckets.are_due(&keys, Duration::from_secs(1000)));
         assert!(due(&mut buckets, &keys, 1100) <= 0);
     }
 

@@ -18,16 +18,16 @@ use std::time::Duration;
 use async_trait::async_trait;
 use azure_core::http::headers::{HeaderName, HeaderValue, Headers};
 use azure_core::http::{AsyncRawResponse, Body as CoreBody, HttpClient, Request as CoreRequest};
+use jiff::Timestamp;
 use tower_service::Service;
 
-use super::folder;
 use super::host::{Host, Recorder, locked};
 use super::serve::{self, Lost};
 use crate::azure::{Azure, Cloud, Settings, SetupFault, SignIn, TransportFault, limits};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure};
 use crate::model::Secret;
-use crate::sim::{Request, Response, Start, World};
+use crate::sim::{Request, Response, World};
 
 /// The CA of an API server in memory, which has no TLS: kubelets there take any.
 const CA: &str = "bm9uZQ==";
@@ -63,14 +63,13 @@ pub struct Line {
 }
 
 impl InMemory {
-    /// Starts a world, at its time; `record` is the file to which exchanges with Azure are appended.
+    /// Lets a world go on from this time; `record` is the file to which exchanges with Azure are appended.
     ///
     /// # Errors
-    /// Everything that is wrong with the world, or the file cannot be made.
-    pub fn start(start: Start, record: Option<&Path>) -> anyhow::Result<Self> {
-        let clock = Clock::beginning_at(start.time);
-        let world = World::new(start).map_err(|faults| folder::refused("the world", &faults))?;
-        let host = Arc::new(Host::new(world, clock, record.map(Recorder::create).transpose()?));
+    /// The file cannot be made.
+    pub fn of(world: World, now: Timestamp, record: Option<&Path>) -> anyhow::Result<Self> {
+        let recorder = record.map(Recorder::create).transpose()?;
+        let host = Arc::new(Host::new(world, Clock::beginning_at(now), recorder));
         tokio::spawn(serve::tick(Arc::clone(&host)));
         Ok(Self(host))
     }
@@ -104,6 +103,11 @@ impl Line {
     /// Has this become of requests from now on.
     pub fn deliver(&self, deliver: impl FnMut(&Request) -> Delivery + Send + 'static) {
         *locked(&self.deliver) = Box::new(deliver);
+    }
+
+    /// Has a look at the world.
+    pub(super) fn world<T>(&self, look: impl FnOnce(&World) -> T) -> T {
+        self.host.seen(look)
     }
 
     /// Returns the cluster of the world.

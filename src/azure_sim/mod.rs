@@ -12,6 +12,7 @@ mod folder;
 mod host;
 mod in_memory;
 mod options;
+mod process;
 mod relay;
 mod serve;
 
@@ -23,6 +24,7 @@ pub use files::{Announcement, Files};
 pub use folder::WorldFolder;
 pub use in_memory::{Delivery, InMemory, Line};
 pub use options::Options;
+pub use process::named;
 
 use crate::clock::Clock;
 use crate::cluster::{self, Cluster};

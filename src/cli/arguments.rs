@@ -34,6 +34,7 @@ pub(super) enum Command {
     #[cfg(feature = "live")]
     Apply(super::apply::ApplyArguments),
     /// Apply a plan to a simulated cluster: in a minute, without an account
+    #[cfg(feature = "sim-server")]
     Demo(super::demo::DemoArguments),
     /// Push a live plan to a branch for review
     #[cfg(feature = "live")]

@@ -13,6 +13,7 @@ mod context;
 #[cfg(feature = "live")]
 mod controller;
 mod crds;
+#[cfg(feature = "sim-server")]
 mod demo;
 mod diff;
 mod event_line;
@@ -126,6 +127,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Schema(arguments) => schema::run(&arguments, ui),
         Command::Completions(arguments) => completions::completions(&arguments, ui),
         Command::Man(arguments) => completions::man(&arguments, ui),
+        #[cfg(feature = "sim-server")]
         Command::Demo(arguments) => demo::run(&arguments, ui),
         Command::Version(arguments) => version::run(&arguments, ui),
     }

@@ -8,16 +8,11 @@ mod azure;
 mod classes;
 mod images;
 mod karpenter;
-#[cfg(feature = "live")]
 mod kinds;
-#[cfg(feature = "live")]
 mod ledger;
-#[cfg(feature = "live")]
 mod locate;
 mod network;
 mod obstacles;
-pub mod rehearsed;
-#[cfg(feature = "live")]
 mod remembered;
 
 use std::collections::BTreeSet;
@@ -25,7 +20,6 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use crate::arm::ResourceId;
-#[cfg(feature = "live")]
 use crate::cluster::Cluster;
 use crate::manifests::Source;
 use crate::model::{Region, Usage};
@@ -35,9 +29,7 @@ use crate::snapshot::{AzureFacts, Gap};
 
 pub use ask::{Ask, AskFault};
 pub use karpenter::KarpenterVariables;
-#[cfg(feature = "live")]
 pub use locate::Named;
-#[cfg(feature = "live")]
 pub use remembered::Remembered;
 
 /// What was seen.
@@ -117,7 +109,6 @@ impl ObserveFault {
 /// # Errors
 /// Nodes or pods cannot be listed, the managed cluster cannot be found or read, or it is another than the one whose objects
 /// were read. All faults that are known at that point.
-#[cfg(feature = "live")]
 pub async fn observe(
     cluster: &Cluster,
     azure: &impl Ask,

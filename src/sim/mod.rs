@@ -24,7 +24,6 @@ mod load;
 mod play;
 mod possible;
 mod record;
-pub mod rehearsal;
 mod sensitive;
 mod settings;
 mod state;

@@ -1,7 +1,5 @@
 //! The world: Azure, the cluster, what plays in it, and its time.
 
-use std::sync::Arc;
-
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
@@ -179,13 +177,6 @@ impl World {
     #[must_use]
     pub const fn revision(&self) -> u64 {
         self.cluster.store.revision()
-    }
-
-    /// The objects of a kind as they are stored, for who lives in this memory; nothing of a kind that is not served.
-    pub(crate) fn objects(&self, kind: &str) -> Option<Vec<Arc<Value>>> {
-        let store = &self.cluster.store;
-        let is_served = store.kinds.all().any(|(_, known)| known.kind == kind);
-        is_served.then(|| store.list_of(kind).collect())
     }
 
     /// Adds faults.

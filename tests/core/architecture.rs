@@ -50,23 +50,7 @@ const EDGES: &[(&str, &[&str])] = &[
     ("bootstrap", &["model", "api"]),
     // What a plan leaves to be made of a class: the VM, its image, and what it starts with.
     ("launch", &["model", "api", "policy", "catalog", "snapshot", "plan", "bootstrap"]),
-    // A rehearsal carries a plan out in memory.
-    (
-        "sim",
-        &[
-            "model",
-            "policy",
-            "catalog",
-            "snapshot",
-            "plan",
-            "review",
-            "rollout",
-            "render",
-            "arm",
-            "bootstrap",
-            "launch",
-        ],
-    ),
+    ("sim", &["model", "snapshot", "plan"]),
     (
         "offline",
         &[

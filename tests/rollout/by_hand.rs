@@ -74,7 +74,7 @@ fn a_node_claim_without_a_vm_is_let_go_and_nothing_else_is_touched() {
     let mut stage = Stage::of(WORLD, 7);
     delete_unlaunched(&mut stage);
     let ready = planned(&mut stage).expect("it goes");
-    let applied = stage.apply(&ready, nodeform::sim::rehearsal::Trouble::default(), Default::default());
+    let applied = stage.apply(&ready, crate::stage::Trouble::default());
     assert_eq!(applied.words(), ["done"]);
     let left = stage.left();
     assert_eq!((left["vms"].as_array().unwrap().len(), &left["running"]), (1, &json!(5)), "{left}");

@@ -1,13 +1,10 @@
 //! A NodePool or an AKSNodeClass that is faulty stops nothing else: it is said, and nothing of it is made or removed.
 
-use std::collections::BTreeMap;
-
 use nodeform::model::Wishes;
-use nodeform::sim::rehearsal::Trouble;
 use serde_json::{Value, json};
 
 use crate::scenarios::{made, scaled};
-use crate::stage::Stage;
+use crate::stage::{Stage, Trouble};
 
 const WORLD: &str = include_str!("../live/world.yaml");
 const POOL: &str = "/apis/karpenter.sh/v1/nodepools/general-purpose";
@@ -66,7 +63,7 @@ fn nodes_of_a_pool_that_has_become_faulty_stay_until_it_is_mended() {
     assert!(stage.ready(Wishes::default()).is_none(), "nothing of it is removed");
     stage.kube("PATCH", POOL, &patch(requirements));
     let ready = stage.ready(Wishes::default()).expect("the empty node goes");
-    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let applied = stage.apply(&ready, Trouble::default());
     assert_eq!(applied.words(), ["done"]);
     assert_eq!(stage.left()["vms"], json!([]));
 }

@@ -1,25 +1,39 @@
 //! What must hold at each step of a rollout, whatever goes wrong.
 
-use std::collections::BTreeSet;
-
-use jiff::Timestamp;
+use nodeform::azure_sim::InMemory;
 use nodeform::plan::{Change, ChangeId};
 use nodeform::review::ApprovedPlan;
-use nodeform::rollout::{Effect, Event, Object, Seen};
+use nodeform::rollout::{Effect, Event, Object};
+use nodeform::sim::World;
+use serde_json::{Value, json};
 
-/// Looks at each step.
+use crate::stage::asked;
+
+/// Looks at each step, at the world itself and not at what a process has read of it.
 pub(crate) struct Watch<'p> {
     plan: &'p ApprovedPlan,
-    evicted: BTreeSet<String>,
+    memory: &'p InMemory,
 }
 
 impl<'p> Watch<'p> {
-    pub(crate) fn new(plan: &'p ApprovedPlan) -> Self {
-        Self { plan, evicted: BTreeSet::new() }
+    pub(crate) const fn new(plan: &'p ApprovedPlan, memory: &'p InMemory) -> Self {
+        Self { plan, memory }
     }
 
-    /// Looks at what begins in a world as it was seen.
-    pub(crate) fn look(&mut self, _: Timestamp, event: &Event, seen: &Seen) {
+    /// An object of the cluster; null where it is not there.
+    fn object(&self, path: &str) -> Value {
+        let (status, object) = asked(self.memory, "GET", path, &Value::Null);
+        if status == 200 { object } else { Value::Null }
+    }
+
+    /// A VM of Azure, by its name, in brief.
+    fn vm(&self, name: &str) -> Option<Value> {
+        let state = self.memory.seen(World::state);
+        state["virtualMachines"].as_array()?.iter().find(|vm| vm["name"] == name).cloned()
+    }
+
+    /// Looks at what begins in the world.
+    pub(crate) fn look(&self, event: &Event) {
         let Event::Began(action) = event else { return };
         let change = &self
             .plan
@@ -35,21 +49,21 @@ impl<'p> Watch<'p> {
                     "a VM is named after its claim: {}",
                     attempt.name
                 );
-                let id = self
-                    .plan
-                    .execution()
-                    .cluster
-                    .resource("Microsoft.Compute/virtualMachines", &attempt.name);
-                let vms = seen.vms.as_ref().expect("nothing is made on a list that was not read");
-                assert!(!vms.contains_key(id.to_lowercase().as_str()), "a VM is made once: {id}");
+                assert_eq!(self.vm(&attempt.name), None, "a VM is made once");
             }
             (Effect::Nominate(pod), Change::Create(_)) => {
-                let node = &seen.nodes.as_ref().expect("it was read")[&pod.node];
-                let is_new = node.taints.iter().any(|taint| &*taint.key == "karpenter.sh/unregistered");
+                let node = self.object(&format!("/api/v1/nodes/{}", pod.node));
+                let mut taints = node["spec"]["taints"].as_array().into_iter().flatten();
+                let is_new = taints.any(|taint| taint["key"] == "karpenter.sh/unregistered");
                 assert!(is_new, "pods are told before their node takes any");
-                assert_eq!(seen.waiting.as_ref().expect("it was read").get(&pod.key), Some(&pod.uid));
+                let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
+                let waits = self.object(&path);
+                assert_eq!(
+                    (&waits["metadata"]["uid"], &waits["spec"]["nodeName"]),
+                    (&json!(*pod.uid), &Value::Null)
+                );
             }
-            (Effect::DeleteVm(vm), Change::Create(_)) => self.is_own(&vm.id, &action.change, seen),
+            (Effect::DeleteVm(vm), Change::Create(_)) => self.is_own(&vm.id, &action.change),
             (Effect::DeleteVm(vm), Change::Delete(_)) => {
                 let planned =
                     self.plan.execution().nodes.get(&action.change).expect("the plan says which VM");
@@ -60,8 +74,7 @@ impl<'p> Watch<'p> {
                     pod.node, delete.target.node,
                     "pods of the node that goes are evicted, and no others"
                 );
-                self.waits_for_creates(&action.change, seen);
-                self.evicted.insert(pod.uid.to_string());
+                self.waits_for_creates(&action.change);
             }
             (Effect::Tag(tag), Change::Update(update)) => {
                 let planned = &self.plan.execution().nodes[&action.change];
@@ -87,28 +100,32 @@ impl<'p> Watch<'p> {
     }
 
     /// A VM that is deleted as failed carries the tags of its change, and its Node has not registered.
-    fn is_own(&self, id: &str, change: &ChangeId, seen: &Seen) {
-        let vm = &seen.vms.as_ref().expect("it was read")[id.to_lowercase().as_str()];
-        assert_eq!(vm.tags.get("nodeform.dev_item").map(|item| &**item), Some(&*change.0));
-        let nodes = seen.nodes.as_ref().expect("it was read").values();
-        let of_it = |provider: &str| provider.to_lowercase().ends_with(&id.to_lowercase());
-        let registered = nodes
-            .filter(|node| node.provider_id.as_deref().is_some_and(of_it))
-            .any(|node| node.labels.get("karpenter.sh/registered").is_some_and(|value| &**value == "true"));
+    fn is_own(&self, id: &str, change: &ChangeId) {
+        let name = id.rsplit('/').next().expect("an id ends with a name");
+        let Some(vm) = self.vm(name) else { return };
+        assert_eq!(vm["tags"]["nodeform.dev_item"], *change.0);
+        let nodes = self.object("/api/v1/nodes");
+        let of_it = |node: &&Value| {
+            let provider = node["spec"]["providerID"].as_str().unwrap_or_default();
+            provider.to_lowercase().ends_with(&id.to_lowercase())
+        };
+        let mut of_it = nodes["items"].as_array().into_iter().flatten().filter(of_it);
+        let registered = of_it.any(|node| node["metadata"]["labels"]["karpenter.sh/registered"] == "true");
         assert!(!registered, "a node that registered is not deleted as failed: {id}");
     }
 
     /// No pod is evicted before the nodes are Ready that take it.
-    fn waits_for_creates(&self, change: &ChangeId, seen: &Seen) {
+    fn waits_for_creates(&self, change: &ChangeId) {
         for create in &self.plan.execution().removals[change].after {
             let Some(Change::Create(create)) =
                 self.plan.spec().changes.get(create).map(|planned| &planned.change)
             else {
                 panic!("a removal waits for a create of its plan");
             };
-            let claim =
-                seen.claims.as_ref().expect("it was read").get(&create.claim).expect("it was made first");
-            assert!(claim.is("Initialized"), "drained before {} is initialized", create.claim);
+            let claim = self.object(&format!("/apis/karpenter.sh/v1/nodeclaims/{}", create.claim));
+            let mut conditions = claim["status"]["conditions"].as_array().into_iter().flatten();
+            let is_so = conditions.any(|it| it["type"] == "Initialized" && it["status"] == "True");
+            assert!(is_so, "drained before {} is initialized", create.claim);
         }
     }
 }

@@ -49,7 +49,7 @@ fn create() -> Planned {
 fn removal() -> Planned {
     let mut stage = Stage::of(WORLD, 0);
     let ready = stage.ready(Wishes::default()).unwrap();
-    stage.apply(&ready, Default::default(), Default::default());
+    stage.apply(&ready, Default::default());
     let inflate = "/apis/apps/v1/namespaces/default/deployments/inflate";
     stage.kube("PATCH", inflate, &json!({"spec": {"replicas": 0}}));
     stage.pass(120);

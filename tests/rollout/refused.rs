@@ -179,7 +179,7 @@ fn cases() -> Vec<Case> {
     };
     cases.push(planned(&mut stage));
     let ready = stage.ready(Wishes::default()).unwrap();
-    stage.apply(&ready, nodeform::sim::rehearsal::Trouble::default(), Default::default());
+    stage.apply(&ready, crate::stage::Trouble::default());
     let target = "/apis/apps/v1/namespaces/default/deployments/inflate";
     for replicas in [1, 0] {
         stage.kube("PATCH", target, &json!({"spec": {"replicas": replicas}}));

@@ -1,12 +1,9 @@
 //! The stories: each carried out whole, then stopped after each side effect, then with each answer lost.
 
-use std::collections::BTreeMap;
-
 use nodeform::model::Wishes;
-use nodeform::sim::rehearsal::{End, Trouble};
 use serde_json::{Value, json};
 
-use crate::stage::{Applied, Ready, Stage};
+use crate::stage::{Applied, End, Ready, Stage, Trouble};
 
 const WORLD: &str = include_str!("../live/world.yaml");
 
@@ -44,19 +41,22 @@ impl Story {
     pub(crate) fn holds(&self) -> (Applied, Value) {
         let (begun, ready) = self.begun();
         let mut stage = begun.clone();
-        let whole = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+        let whole = stage.apply(&ready, Trouble::default());
         let (words, left) = (whole.words(), stage.left());
         assert!(whole.effects > 3, "{} side effects", whole.effects);
         for number in 0..whole.effects {
             let lost = Trouble { loses: Some(number), ..Trouble::default() };
             let mut stage = begun.clone();
-            let ended = stage.apply(&ready, lost, BTreeMap::new());
+            let ended = stage.apply(&ready, lost);
+            // An answer that is lost before the plan has begun ends the command: it is run again.
+            let ended =
+                if ended.end == End::Stopped { stage.apply(&ready, Trouble::default()) } else { ended };
             assert_eq!((ended.words(), stage.left()), (words.clone(), left.clone()), "answer {number} lost");
             let stops = Trouble { stops_after: Some(number + 1), ..Trouble::default() };
             let mut stage = begun.clone();
-            let stopped = stage.apply(&ready, stops, BTreeMap::new());
+            let stopped = stage.apply(&ready, stops);
             assert_eq!(stopped.end, End::Stopped, "stopped after {}", number + 1);
-            let ended = stage.apply(&ready, Trouble::default(), stopped.recorded);
+            let ended = stage.apply(&ready, Trouble::default());
             assert_eq!(
                 (ended.words(), stage.left()),
                 (words.clone(), left.clone()),
@@ -71,7 +71,7 @@ impl Story {
 /// Makes the fleet that the world asks for.
 pub(crate) fn made(stage: &mut Stage) {
     let ready = stage.ready(Wishes::default()).expect("nodes are to be made");
-    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let applied = stage.apply(&ready, Trouble::default());
     assert!(applied.words().iter().all(|word| word == "done"), "{:?}", applied.words());
     stage.pass(60);
 }
@@ -98,7 +98,7 @@ fn a_node_comes_for_pods_that_wait() {
     assert_eq!(applied.words(), ["done"]);
     assert_eq!((left["claims"].as_array().unwrap().len(), &left["running"]), (1, &json!(5)), "{left}");
     let (mut stage, ready) = story.begun();
-    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    stage.apply(&ready, Trouble::default());
     stage.pass(60);
     settled(&mut stage);
 }
@@ -148,7 +148,7 @@ fn a_create_fails_without_a_trace_where_no_quota_is_left() {
 fn a_vm_that_never_joins_is_replaced_by_one_of_another_size() {
     let story = Story::of(&faults("    - {kind: NeverJoins, times: 1}"), |_| {});
     let (mut stage, ready) = story.begun();
-    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let applied = stage.apply(&ready, Trouble::default());
     assert_eq!(applied.words(), ["done"]);
     let left = stage.left();
     assert!(left["vms"][0].as_str().unwrap().ends_with("-2"), "{left}");
@@ -158,7 +158,7 @@ fn a_vm_that_never_joins_is_replaced_by_one_of_another_size() {
 fn two_sizes_that_never_join_end_a_create_without_a_trace() {
     let story = Story::of(&faults("    - {kind: NeverJoins}"), |_| {});
     let (mut stage, ready) = story.begun();
-    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let applied = stage.apply(&ready, Trouble::default());
     let words = applied.words();
     assert!(words[0].starts_with("failed: "), "{words:?}");
     let sizes: Vec<&str> = words[0].split(' ').filter(|word| word.starts_with("Standard_")).collect();
@@ -176,7 +176,7 @@ fn pods_that_wait_are_told_their_node_before_it_takes_any() {
     let ready = stage.ready(Wishes::default()).expect("nodes are to be made");
     // Of five pods that were planned one is gone by now.
     scaled(&mut stage, 4);
-    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let applied = stage.apply(&ready, Trouble::default());
     assert_eq!(applied.words(), ["done"]);
     let pods = stage.kube("GET", "/api/v1/namespaces/default/pods", &Value::Null);
     let told: Vec<&Value> = pods["items"].as_array().unwrap().iter().collect();
@@ -236,7 +236,7 @@ fn a_fleet_is_consolidated_once_pods_have_left() {
     assert!(applied.words().iter().all(|word| word == "done"), "{:?}", applied.words());
     assert_eq!((left["vms"].as_array().unwrap().len(), &left["running"]), (1, &json!(3)), "{left}");
     let (mut stage, ready) = story.begun();
-    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    stage.apply(&ready, Trouble::default());
     stage.pass(60);
     settled(&mut stage);
 }
@@ -249,7 +249,7 @@ fn a_node_that_was_empty_when_it_was_planned_and_is_not_any_more_stays() {
     });
     let (mut stage, ready) = story.begun();
     scaled(&mut stage, 2);
-    let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    let applied = stage.apply(&ready, Trouble::default());
     let words = applied.words();
     assert!(words[0].starts_with("no longer holds: ") && words[0].contains("no longer empty"), "{words:?}");
     let left = stage.left();
@@ -260,10 +260,10 @@ fn a_node_that_was_empty_when_it_was_planned_and_is_not_any_more_stays() {
 fn an_operation_that_never_ends_is_given_up_and_leaves_nothing() {
     let story = Story::of(&faults("    - {kind: OperationStuck, times: 1}"), |_| {});
     let (mut stage, ready) = story.begun();
-    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    stage.apply(&ready, Trouble::default());
     stage.pass(1_900);
     if let Some(ready) = stage.ready(Wishes::default()) {
-        stage.apply(&ready, Trouble::default(), BTreeMap::new());
+        stage.apply(&ready, Trouble::default());
     }
     let left = stage.left();
     assert_eq!(

@@ -1,14 +1,12 @@
 //! Worlds in which a random third of all faults act for a while: once they are over, plans and rollouts bring every pod to a
 //! node, and nothing is left over.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use nodeform::model::Wishes;
-use nodeform::sim::rehearsal::{End, Trouble};
 use serde_json::json;
 
-use crate::stage::Stage;
+use crate::stage::{End, Stage, Trouble};
 
 const WORLD: &str = include_str!("../live/world.yaml");
 
@@ -62,7 +60,7 @@ fn settles(stage: &mut Stage, seed: u64) {
             None => calm += 1,
             Some(ready) => {
                 calm = 0;
-                let applied = stage.apply(&ready, Trouble::default(), BTreeMap::new());
+                let applied = stage.apply(&ready, Trouble::default());
                 assert!(matches!(applied.end, End::Finished(_)), "seed {seed}: {:#?}", applied.end);
             }
         }

@@ -1,22 +1,38 @@
-//! A world in memory, and the way from it to an approved plan: the calls of the command line.
+//! A world in memory, and the way from it to an approved plan and to its end: the calls of the command line, through the
+//! real clients, in time that jumps.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
+use nodeform::api::node_plan::NodePlanStatus;
+use nodeform::apply::{NotBegun, ended};
 use nodeform::automatic::{self, ByHand, Definition};
+use nodeform::azure_sim::{Delivery, InMemory, Line};
 use nodeform::catalog::Catalog;
 use nodeform::launch::Materials;
+use nodeform::ledger;
 use nodeform::model::{Mode, Region, Wishes};
-use nodeform::observe::rehearsed;
 use nodeform::offline::{self, Request};
 use nodeform::plan::ChangeId;
 use nodeform::review::{ApprovedPlan, Now, Terms, approve};
 use nodeform::rollout::Outcome;
-use nodeform::sim::rehearsal::{End, Rehearsal, Trouble};
 use nodeform::sim::{self, Start, World, WorldDocuments};
 use serde_json::Value;
+use tokio::sync::Notify;
 
 use crate::invariants::Watch;
+
+/// How long an answer takes.
+const LATENCY: Duration = Duration::from_millis(20);
+
+/// The answers to who reads.
+const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
+
+/// How long a rollout may take, of the world's clock.
+const PATIENCE: Duration = Duration::from_secs(3 * 3_600);
 
 const START: &str = "2026-01-05T09:00:00Z";
 
@@ -29,7 +45,7 @@ pub(crate) struct Stage {
 
 /// A plan that may be carried out.
 pub(crate) struct Ready {
-    pub(crate) plan: ApprovedPlan,
+    pub(crate) plan: Arc<ApprovedPlan>,
     pub(crate) materials: Materials,
 }
 
@@ -56,12 +72,7 @@ impl Stage {
 
     /// Sends a request to the API server, as a person would.
     pub(crate) fn kube(&mut self, method: &str, target: &str, body: &Value) -> Value {
-        let token = self.world.credentials().cluster_token.reveal().to_owned();
-        let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
-        let request = sim::Request::new(method, target)
-            .header("authorization", &format!("Bearer {token}"))
-            .json(body)
-            .header("content-type", kind);
+        let request = request_of(&self.world, method, target, body);
         match self.world.request(self.now, &request) {
             sim::Response::Answer(answer) => {
                 assert!((200..300).contains(&answer.status), "{method} {target}: {}", answer.value());
@@ -95,32 +106,34 @@ impl Stage {
         let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun: &begun };
         let plan = approve(planned.plan, now, Terms::default()).unwrap();
         let materials = Materials::of((&world.snapshot, &world.policy), plan.spec());
-        Some(Ready { plan, materials })
+        Some(Ready { plan: Arc::new(plan), materials })
     }
 
     /// Returns the world as `plan --live` sees it.
     pub(crate) fn observed(&mut self, wishes: Wishes) -> offline::World {
-        let seen = rehearsed::observe(&mut self.world, self.now).unwrap();
-        let laid = seen.laid(Request::default(), self.now).unwrap();
+        let at = self.now;
+        let seen = self.in_memory(async |memory| memory.line(|_| AT_ONCE).observe().await);
+        let laid = seen.unwrap().laid(Request::default(), at).unwrap();
         offline::world(Request { laid: Some(laid), wishes, ..Request::default() }).unwrap()
     }
 
-    /// Carries a plan out with trouble, under watch; returns how it ended and what the ledger holds then.
-    pub(crate) fn apply(
-        &mut self,
-        ready: &Ready,
-        trouble: Trouble,
-        recorded: BTreeMap<ChangeId, Outcome>,
-    ) -> Applied {
-        let mut watch = Watch::new(&ready.plan);
-        let mut rehearsal = Rehearsal::new(&mut self.world, &ready.plan, &ready.materials, self.now)
-            .with(trouble)
-            .recorded(recorded);
-        let end =
-            rehearsal.run(SignedDuration::from_hours(3), |now, event, seen| watch.look(now, event, seen));
-        let applied = Applied { recorded: rehearsal.outcomes().clone(), effects: rehearsal.effects(), end };
-        self.now = rehearsal.now();
-        applied
+    /// Lets processes work in the world, in time that jumps; it is as they leave it.
+    fn in_memory<T>(&mut self, work: impl AsyncFnOnce(&InMemory) -> T) -> T {
+        InMemory::work(&mut self.world, &mut self.now, work).unwrap()
+    }
+
+    /// Carries a plan out with trouble, under watch, as `apply` does.
+    pub(crate) fn apply(&mut self, ready: &Ready, trouble: Trouble) -> Applied {
+        self.in_memory(async |memory| {
+            let (effects, dies) = (Arc::<AtomicUsize>::default(), Arc::<Notify>::default());
+            let line = memory.line(trouble.deliveries(Arc::clone(&effects), Arc::clone(&dies)));
+            let end = tokio::select! {
+                end = carried_out(memory, &line, ready) => end,
+                () = dies.notified() => End::Stopped,
+                () = tokio::time::sleep(PATIENCE) => End::TimedOut,
+            };
+            Applied { end, effects: effects.load(Ordering::SeqCst) }
+        })
     }
 
     /// Everything that nodeform makes, by kind and name; times and ids aside.
@@ -140,10 +153,98 @@ impl Stage {
     }
 }
 
-/// How a rollout ended.
+/// Carries a plan out by the real reader and executor.
+async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready) -> End {
+    let driver = match line.driver(&ready.plan, ready.materials.clone()).await {
+        Ok(driver) => driver,
+        Err(NotBegun::Spent { .. }) => return End::Finished(outcomes(memory, &ready.plan)),
+        // It ends with an error, and somebody runs it again.
+        Err(_) => return End::Stopped,
+    };
+    let watch = Watch::new(&ready.plan, memory);
+    let ended = driver.run(|event| watch.look(&event)).await;
+    assert_eq!(ended.open, BTreeMap::new(), "nothing is open at the end");
+    End::Finished(ended.outcomes.into_iter().map(|(change, outcome)| (change, outcome.to_string())).collect())
+}
+
+/// What became of the changes of a plan that has ended, by the ledger.
+fn outcomes(memory: &InMemory, plan: &ApprovedPlan) -> BTreeMap<ChangeId, String> {
+    let path = format!("/apis/nodeform.dev/v1alpha1/nodeplans/{}", ledger::name(&plan.plan().digest()));
+    let (_, object) = asked(memory, "GET", &path, &Value::Null);
+    let status: NodePlanStatus = serde_json::from_value(object["status"].clone()).unwrap();
+    let ended = ended(&status);
+    let words = status.outcomes.unwrap_or_default().into_keys().map(|change| {
+        let change = ChangeId(change.as_str().into());
+        let word = ended.get(&change).unwrap_or(&Outcome::Done).to_string();
+        (change, word)
+    });
+    words.collect()
+}
+
+/// Asks the API server, as a person would, while processes work.
+pub(crate) fn asked(memory: &InMemory, method: &str, target: &str, body: &Value) -> (u16, Value) {
+    let request = memory.seen(|world| request_of(world, method, target, body));
+    match memory.request(&request) {
+        sim::Response::Answer(answer) => (answer.status, answer.value()),
+        other @ (sim::Response::Lost | sim::Response::Watch(_)) => panic!("{method} {target}: {other:?}"),
+    }
+}
+
+fn request_of(world: &World, method: &str, target: &str, body: &Value) -> sim::Request {
+    let token = world.credentials().cluster_token.reveal().to_owned();
+    let kind = if method == "PATCH" { "application/merge-patch+json" } else { "application/json" };
+    let request = sim::Request::new(method, target).header("authorization", &format!("Bearer {token}"));
+    if body.is_null() { request } else { request.json(body).header("content-type", kind) }
+}
+
+/// What is to go wrong. Every write is a side effect, to the cluster and to Azure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Trouble {
+    /// The process ends after so many side effects.
+    pub(crate) stops_after: Option<usize>,
+    /// The answer to this side effect, counted from 0, gets lost.
+    pub(crate) loses: Option<usize>,
+}
+
+impl Trouble {
+    /// What becomes of requests; counts side effects, and says when the process ends.
+    fn deliveries(
+        self,
+        effects: Arc<AtomicUsize>,
+        dies: Arc<Notify>,
+    ) -> impl FnMut(&sim::Request) -> Delivery + Send + 'static {
+        move |request| {
+            let so_far = effects.load(Ordering::SeqCst);
+            if self.stops_after.is_some_and(|most| so_far >= most) {
+                return Delivery::Swallowed;
+            }
+            if request.method == "GET" || request.target.ends_with("/oauth2/v2.0/token") {
+                return Delivery::Answered(LATENCY);
+            }
+            effects.store(so_far + 1, Ordering::SeqCst);
+            if self.stops_after == Some(so_far + 1) {
+                dies.notify_one();
+                return Delivery::Unanswered;
+            }
+            if self.loses == Some(so_far) { Delivery::Cut } else { Delivery::Answered(LATENCY) }
+        }
+    }
+}
+
+/// How a rollout ended: what became of each change, where it came to its end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// Every change has ended.
+    Finished(BTreeMap<ChangeId, String>),
+    /// The process was stopped, as [`Trouble`] has it, or could not begin.
+    Stopped,
+    /// Time is over and changes have not ended.
+    TimedOut,
+}
+
+/// How a rollout ended, and how many side effects there were.
 pub(crate) struct Applied {
     pub(crate) end: End,
-    pub(crate) recorded: BTreeMap<ChangeId, Outcome>,
     pub(crate) effects: usize,
 }
 
@@ -151,10 +252,8 @@ impl Applied {
     /// The words for what became of the changes, in their order.
     pub(crate) fn words(&self) -> Vec<String> {
         match &self.end {
-            End::Finished(next) => {
-                next.standings.values().map(|standing| standing.outcome().unwrap().to_string()).collect()
-            }
-            other @ (End::Stopped | End::TimedOut(_)) => panic!("it did not end: {other:#?}"),
+            End::Finished(outcomes) => outcomes.values().cloned().collect(),
+            other @ (End::Stopped | End::TimedOut) => panic!("it did not end: {other:#?}"),
         }
     }
 }

@@ -6,11 +6,10 @@ use nodeform::model::Wishes;
 use nodeform::offline;
 use nodeform::plan::{Change, ChangeId, OldNew, Plan, Update};
 use nodeform::review::CheckedPlan;
-use nodeform::sim::rehearsal::Trouble;
 use serde_json::json;
 
 use crate::scenarios::{Story, made};
-use crate::stage::Stage;
+use crate::stage::{Stage, Trouble};
 
 const WORLD: &str = include_str!("../live/world.yaml");
 const CLASS: &str = "/apis/karpenter.azure.com/v1beta1/aksnodeclasses/default";
@@ -56,7 +55,7 @@ fn labels_that_a_node_lost_come_back_in_place_whatever_goes_wrong_meanwhile() {
     let new = OldNew { old: None, new: Some("web".into()) };
     assert_eq!(update(&mut plan).1.labels, BTreeMap::from([("team".into(), new)]));
     let ready = stage.ready(Wishes::default()).expect("a node changes");
-    stage.apply(&ready, Trouble::default(), BTreeMap::new());
+    stage.apply(&ready, Trouble::default());
     let nodes = stage.kube("GET", "/api/v1/nodes", &json!(null)).to_string();
     assert!(nodes.contains(r#""team":"web""#) && nodes.contains(r#""kept":"by hand""#), "{nodes}");
     assert!(stage.ready(Wishes::default()).is_none(), "nothing is left to do");

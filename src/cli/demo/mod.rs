@@ -20,12 +20,11 @@ use super::ui::Ui;
 use crate::launch::Materials;
 use crate::offline::World;
 use crate::review::{CheckedPlan, Now, Terms, approve};
-use crate::rollout::{Ended, Event, Seen};
-use crate::sim::rehearsal::{End, Rehearsal};
-use stage::Stage;
+use crate::rollout::Ended;
+use stage::{AT_ONCE, Stage};
 
 /// How long a rollout may take, of the world's clock.
-const PATIENCE: jiff::SignedDuration = jiff::SignedDuration::from_hours(2);
+const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
 
 /// How fast the demo goes.
 #[derive(Args, Debug)]
@@ -93,20 +92,19 @@ impl Demo {
         let materials = Materials::of((&world.snapshot, &world.policy), approved.spec());
         let mut shown = Shown::new(&approved, RolloutOutput::Human, self.ui);
         let (speed, start) = (self.speed, self.stage.now);
-        let mut last = start;
-        let mut rehearsal = Rehearsal::new(&mut self.stage.world, &approved, &materials, start);
-        let end = rehearsal.run(PATIENCE, |now: Timestamp, event: &Event, _: &Seen| {
-            pause(speed, last, now);
-            last = now;
-            shown.event_at(now.duration_since(start), event);
-        });
-        self.stage.now = rehearsal.now();
-        let (next, is_stopped) = match end {
-            End::Finished(next) => (next, false),
-            End::TimedOut(next) => (next, true),
-            End::Stopped => (crate::rollout::Next::default(), true),
-        };
-        let ended = Ended::of(&next, &crate::rollout::Memory::default(), is_stopped);
+        let ended = self.stage.worked(async |memory| {
+            let driver = memory.line(|_| AT_ONCE).driver(&approved, materials).await;
+            let driver = driver.map_err(|fault| Failure::error(fault.to_string()).hint(fault.hint()))?;
+            let mut last = start;
+            let running = driver.run(|event| {
+                let now = memory.clock().now();
+                pause(speed, last, now);
+                last = now;
+                shown.event_at(now.duration_since(start), &event);
+            });
+            let late = || Failure::bug(vec!["the simulated rollout does not come to its end".to_owned()]);
+            tokio::time::timeout(PATIENCE, running).await.map_err(|_| late())
+        })??;
         shown.end(&ended)?;
         self.stage.pass(60);
         Ok(ended)

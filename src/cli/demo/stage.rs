@@ -1,13 +1,15 @@
 //! The world of the demo, and the way from it to a plan.
 
+use std::time::Duration;
+
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::super::exit::Failure;
 use super::super::world as described;
+use crate::azure_sim::{Delivery, InMemory};
 use crate::catalog::Catalog;
 use crate::model::Region;
-use crate::observe::rehearsed;
 use crate::offline::{self, Request, World};
 use crate::review::CheckedPlan;
 use crate::sim::{self, Start, WorldDocuments};
@@ -20,6 +22,9 @@ const DOCUMENTS: [&str; 3] = [
 
 /// When the world begins: a fixed time, so that every demo is the same.
 const START: Timestamp = Timestamp::constant(1_767_603_600, 0);
+
+/// How the demo is answered: the world's own waits are long enough.
+pub(super) const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
 
 /// A world and its time.
 pub(super) struct Stage {
@@ -51,6 +56,12 @@ impl Stage {
         self.world.advance(self.now);
     }
 
+    /// Lets processes work in the world, as it goes on meanwhile.
+    pub(super) fn worked<T>(&mut self, work: impl AsyncFnOnce(&InMemory) -> T) -> Result<T, Failure> {
+        InMemory::work(&mut self.world, &mut self.now, work)
+            .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))
+    }
+
     /// The minutes that have passed.
     pub(super) fn minutes(&self) -> i64 {
         self.now.duration_since(START).as_secs() / 60
@@ -58,10 +69,11 @@ impl Stage {
 
     /// Reads the world and plans it.
     pub(super) fn planned(&mut self) -> Result<(World, CheckedPlan), Failure> {
-        let seen = rehearsed::observe(&mut self.world, self.now);
+        let at = self.now;
+        let seen = self.worked(async |memory| memory.line(|_| AT_ONCE).observe().await)?;
         let seen =
             seen.map_err(|faults| Failure::errors(faults.iter().map(ToString::to_string).collect()))?;
-        let laid = seen.laid(Request::default(), self.now).map_err(described::failure)?;
+        let laid = seen.laid(Request::default(), at).map_err(described::failure)?;
         let world =
             offline::world(Request { laid: Some(laid), ..Request::default() }).map_err(described::failure)?;
         let checked = described::planned(&world)?.plan;

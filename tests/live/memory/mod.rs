@@ -14,14 +14,14 @@ mod stories;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use jiff::Timestamp;
 use nodeform::apply::Stop;
-use nodeform::azure_sim::{Delivery, InMemory, Line};
+use nodeform::azure_sim::{Delivery, InMemory, Line, named};
 use nodeform::catalog::Catalog;
 use nodeform::controller::{Controller, Health, Metrics, run};
 use nodeform::model::Region;
-use nodeform::observe::{KarpenterVariables, Named};
 use nodeform::offline::Catalogs;
-use nodeform::sim::{Request, Response, Start, WorldDocuments};
+use nodeform::sim::{Request, Response, Start, World, WorldDocuments};
 use serde_json::{Value, json};
 use tokio::task::JoinHandle;
 use tracing::subscriber::DefaultGuard;
@@ -124,10 +124,12 @@ impl Story {
         skus.retain(|sku| SIZES.iter().any(|name| sku["name"] == *name));
         let sold = json!({"value": skus}).to_string();
         let catalogs = Catalogs::from(vec![("skus.json".to_owned(), sold)]);
-        let time = START.parse().expect("a time");
+        let time: Timestamp = START.parse().expect("a time");
         let start = Start { settings, skus, manifests, faults, time, ..Start::default() };
         let folder = tempfile::tempdir().expect("a folder");
-        let world = InMemory::start(start, Some(&folder.path().join("record.jsonl"))).expect("it is valid");
+        let world = World::new(start).expect("it is valid");
+        let record = folder.path().join("record.jsonl");
+        let world = InMemory::of(world, time, Some(&record)).expect("the file can be made");
         let said = Said::default();
         let writer = said.clone();
         let layer = tracing_subscriber::fmt::layer().with_ansi(false).with_writer(move || writer.clone());
@@ -140,12 +142,7 @@ impl Story {
     pub(crate) fn starts(&mut self) {
         let line = self.world.line(|_| PROMPT);
         let (cluster, azure) = (line.cluster().expect("a cluster"), line.azure().expect("Azure"));
-        let named = self.world.seen(|world| Named {
-            subscription: Some(world.settings().subscription.clone()),
-            resource_group: Some(world.settings().cluster.resource_group.clone()),
-            cluster: Some(world.settings().cluster.name.clone()),
-            karpenter: KarpenterVariables::default(),
-        });
+        let named = self.world.seen(|world| named(world.settings()));
         self.started += 1;
         let (health, stop): (Arc<Health>, Stop) = (Arc::default(), Stop::default());
         let metrics = Arc::<Metrics>::default();
