@@ -438,6 +438,14 @@ impl Catalog {
         self
     }
 
+    /// Returns the catalogue without what rests for a while beside what Azure refuses.
+    #[must_use]
+    pub fn without_also(mut self, resting: Vec<Refusal>) -> Self {
+        self.refusals.extend(resting);
+        self.memo = Memo::default();
+        self
+    }
+
     /// Returns the catalogue without what no VM can be made of. Prices stay known.
     #[must_use]
     pub fn without_unbuildable(mut self, mut unbuildable: Vec<Unbuildable>) -> Self {

@@ -16,7 +16,7 @@ use crate::automatic::{NotDone, Paced};
 use crate::model::{ClaimName, DisruptionReason, NodeName};
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Brakes};
-use crate::rollout::{self, Action, Next, Seen, Silent, Standing};
+use crate::rollout::{self, Action, Evicted, Next, Seen, Silent, Standing};
 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";
@@ -167,6 +167,12 @@ impl Flights {
     pub(super) fn silent(&self) -> BTreeSet<Silent> {
         let Some(seen) = &self.seen else { return BTreeSet::new() };
         self.flights.iter().flat_map(|flight| rollout::silent(&flight.carrying.plan, seen)).collect()
+    }
+
+    /// Returns the spot VMs that Azure took away, as far as their NodeClaims are there.
+    pub(super) fn evicted(&self) -> BTreeSet<Evicted> {
+        let known = self.seen.as_ref().zip(self.keeper.as_ref());
+        known.map_or_else(BTreeSet::new, |(seen, keeper)| rollout::evicted(seen, keeper.memory()))
     }
 
     /// Returns what fails of changes that have begun, and is tried again.

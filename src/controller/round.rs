@@ -14,7 +14,7 @@ use super::looks;
 use super::metrics::Metrics;
 use crate::automatic::{self, BackOff, ByHand, Definition, Rest, Rested, Waits};
 use crate::cluster::Cluster;
-use crate::model::Mode;
+use crate::model::{Mode, Refusal};
 use crate::observe::{Named, Observation, Remembered, observe};
 use crate::offline::{self, Catalogs, Planned, Planner, Problem, Request, World};
 use crate::plan::{ChangeId, Plan};
@@ -30,6 +30,8 @@ pub(super) struct Asked {
     pub(super) catalogs: Catalogs,
     pub(super) mode: Mode,
     pub(super) back_off: BackOff,
+    /// The spot offerings that Azure took away of late.
+    pub(super) resting: Vec<Refusal>,
     /// What earlier rounds worked out: plans are the same without it, only later.
     pub(super) planner: Arc<Planner>,
     /// The plans that are being carried out here, whatever becomes of their NodePlans.
@@ -150,6 +152,7 @@ fn needed_at_once(
     let started = Instant::now();
     let warnings = seen.warnings.clone();
     let world = world(asked, seen, at).map_err(|problems| said(&problems))?;
+    let world = world.without_resting(asked.resting.clone());
     let tried = to_be_tried(asked, &world, at);
     let is_at_rest = asked.rest.as_ref().is_some_and(|rest| rest.lasts(&world, &tried.policy, &definition));
     let first = (!is_at_rest).then(|| {

@@ -22,7 +22,8 @@ use crate::apply::{Actor, Book, BrakeReader, Carrying, Hand, Keeper, Means, Read
 use crate::arm::ResourceId;
 use crate::automatic::status::News;
 use crate::automatic::{
-    self, BackOff, Choosing, InFlight, Lost, Next, PodEvents, Rest, Rounds, Startups, Tried, Wants,
+    self, BackOff, Choosing, Evictions, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering,
+    Startups, Tried, Wants,
 };
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::launch::Materials;
@@ -34,7 +35,7 @@ use crate::offline::{Planner, World};
 use crate::plan::{Change, ChangeId, Plan, PlanSpec};
 use crate::policy::Policy;
 use crate::review::{self, ApprovedPlan, Brakes, CheckedPlan, NotApproved, Terms};
-use crate::rollout::{self, Silent};
+use crate::rollout::{self, Evicted, Silent};
 use crate::snapshot::Snapshot;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
@@ -93,6 +94,7 @@ pub(super) struct Session<'a> {
     rounds: Rounds,
     wants: Wants,
     back_off: BackOff,
+    evictions: Evictions,
     lost: Lost,
     planner: Arc<Planner>,
     pod_events: PodEvents,
@@ -138,6 +140,7 @@ impl<'a> Session<'a> {
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
+            evictions: Evictions::new(clock_speed),
             lost: Lost::new(clock_speed),
             planner: Arc::default(),
             pod_events: PodEvents::default(),
@@ -267,6 +270,7 @@ impl<'a> Session<'a> {
             catalogs: catalogs.clone(),
             mode: self.mode,
             back_off: self.back_off.clone(),
+            resting: self.evictions.resting(self.now()),
             planner: Arc::clone(&self.planner),
             in_flight: self.flights.plans(),
             rest: self.rest.clone().filter(|_| self.flights.len() == 0),
@@ -585,6 +589,12 @@ impl<'a> Session<'a> {
             let like = automatic::Made { pool, size, image };
             if let Some(silent) = self.back_off.never_joined(&like, &vm, self.now()) {
                 tracing::warn!(%claim, "{}", silent.because());
+            }
+        }
+        for Evicted { claim, size, zone } in self.flights.evicted() {
+            let offering = SpotOffering { size: size.clone(), zone: zone.clone() };
+            if self.evictions.note(&claim, offering, self.now()) {
+                tracing::warn!(%size, %zone, "Azure took a spot VM away");
             }
         }
         for Ended { tried, node, failed } in ended {

@@ -29,11 +29,13 @@ pub enum RefusedBecause {
     OverconstrainedAllocationFailure,
     /// An Azure Policy does not allow the size, bought in this way. Karpenter has no word for it; this is Azure's.
     RequestDisallowedByPolicy,
+    /// Azure took such VMs away of late. Karpenter has no word for it.
+    SpotEvicted,
 }
 
 impl RefusedBecause {
     /// Every reason, in the order of this enum.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::SubscriptionQuotaReached,
         Self::SkuNotAvailable,
         Self::ZonalAllocationFailure,
@@ -41,6 +43,7 @@ impl RefusedBecause {
         Self::OverconstrainedZonalAllocationFailure,
         Self::OverconstrainedAllocationFailure,
         Self::RequestDisallowedByPolicy,
+        Self::SpotEvicted,
     ];
 
     /// Returns whether what is said of a size is true of larger ones of its series as well.
@@ -53,7 +56,7 @@ impl RefusedBecause {
             | Self::AllocationFailure
             | Self::OverconstrainedZonalAllocationFailure
             | Self::OverconstrainedAllocationFailure => true,
-            Self::RequestDisallowedByPolicy => false,
+            Self::RequestDisallowedByPolicy | Self::SpotEvicted => false,
         }
     }
 }
@@ -68,6 +71,7 @@ impl fmt::Display for RefusedBecause {
             Self::OverconstrainedZonalAllocationFailure => "OverconstrainedZonalAllocationFailure",
             Self::OverconstrainedAllocationFailure => "OverconstrainedAllocationFailure",
             Self::RequestDisallowedByPolicy => "RequestDisallowedByPolicy",
+            Self::SpotEvicted => "SpotEvicted",
         })
     }
 }

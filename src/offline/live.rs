@@ -52,6 +52,18 @@ pub(super) fn rule_out_refused(snapshot: &mut Snapshot) -> Vec<Remark> {
     remarks
 }
 
+impl World {
+    /// Returns the world without what rests for a while, which is said.
+    #[must_use]
+    pub fn without_resting(mut self, resting: Vec<Refusal>) -> Self {
+        if !resting.is_empty() {
+            self.remarks.extend(resting.iter().map(ruled_out));
+            self.snapshot.catalog = self.snapshot.catalog.without_also(resting);
+        }
+        self
+    }
+}
+
 /// Takes off the catalogue what no VM can be made of, and says why: pods then get a size, pool or class that can.
 pub(super) fn rule_out_unbuildable(
     snapshot: &mut Snapshot,

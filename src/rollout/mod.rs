@@ -17,6 +17,7 @@ mod counted;
 mod create;
 mod ended;
 pub mod event;
+mod evicted;
 mod ground;
 mod join;
 pub mod journal;
@@ -43,6 +44,7 @@ pub use action::{
 pub use consequence::consequence;
 pub use ended::Ended;
 pub use event::{Event, News};
+pub use evicted::{Evicted, evicted};
 pub use ground::vm_name;
 pub use laid::laid;
 pub use losses::Loss;

@@ -1,4 +1,6 @@
 //! The stories: each carried out whole, then stopped after each side effect, then with each answer lost.
+//!
+//! A third of those is tried, another one in each story; all of them with `NODEFORM_EVERY_CRASH=1`.
 
 use nodeform::model::Wishes;
 use serde_json::{Value, json};
@@ -44,7 +46,8 @@ impl Story {
         let whole = stage.apply(&ready, Trouble::default());
         let (words, left) = (whole.words(), stage.left());
         assert!(whole.effects > 3, "{} side effects", whole.effects);
-        for number in 0..whole.effects {
+        let every = if std::env::var_os("NODEFORM_EVERY_CRASH").is_some() { 1 } else { 3 };
+        for number in (self.documents.len() % every..whole.effects).step_by(every) {
             let lost = Trouble { loses: Some(number), ..Trouble::default() };
             let mut stage = begun.clone();
             let ended = stage.apply(&ready, lost);
@@ -136,8 +139,8 @@ fn a_create_fails_without_a_trace_where_no_quota_is_left() {
     let story = Story::of(&faults("    - {kind: QuotaExceeded}"), |_| {});
     let (applied, left) = story.holds();
     let words = applied.words();
-    let why = ": the quota of this size family is 0 (OperationNotAllowed)";
-    assert!(words[0].starts_with("failed: ") && words[0].ends_with(why), "{words:?}");
+    let why = ": the quota of this size family is 0: standardDSv5Family Cores limit 0, 0 in use";
+    assert!(words[0].starts_with("failed: ") && words[0].contains(why), "{words:?}");
     assert_eq!(words[0].matches(why).count(), 1, "what is true of several is said once: {words:?}");
     for list in ["vms", "nics", "disks", "claims"] {
         assert_eq!(left[list], json!([]), "{left}");

@@ -15,7 +15,7 @@ use nodeform::catalog::Catalog;
 use nodeform::launch::Materials;
 use nodeform::ledger;
 use nodeform::model::{Mode, Region, Wishes};
-use nodeform::offline::{self, Request};
+use nodeform::offline::{self, Catalogs, Request};
 use nodeform::plan::ChangeId;
 use nodeform::review::{ApprovedPlan, Now, Terms, approve};
 use nodeform::rollout::Outcome;
@@ -34,6 +34,18 @@ const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
 /// How long a rollout may take, of the world's clock.
 const PATIENCE: Duration = Duration::from_secs(3 * 3_600);
 
+/// What is sold in a world: it is planned in a tenth of the time.
+const SIZES: [&str; 8] = [
+    "Standard_D2s_v5",
+    "Standard_D4s_v5",
+    "Standard_D8s_v5",
+    "Standard_D16s_v5",
+    "Standard_D8s_v3",
+    "Standard_D8as_v5",
+    "Standard_D8ls_v5",
+    "Standard_D8ds_v5",
+];
+
 const START: &str = "2026-01-05T09:00:00Z";
 
 /// A world and its time.
@@ -41,6 +53,7 @@ const START: &str = "2026-01-05T09:00:00Z";
 pub(crate) struct Stage {
     pub(crate) world: World,
     pub(crate) now: Timestamp,
+    catalogs: Catalogs,
 }
 
 /// A plan that may be carried out.
@@ -56,9 +69,12 @@ impl Stage {
         let WorldDocuments { settings, faults, manifests } = WorldDocuments::read(documents).unwrap();
         let now: Timestamp = START.parse().unwrap();
         let region = Region::new(&settings.location);
-        let skus = Catalog::embedded(&region).unwrap().skus();
+        let mut skus = Catalog::embedded(&region).unwrap().skus();
+        skus.retain(|sku| SIZES.iter().any(|name| sku["name"] == *name));
+        let sold = serde_json::json!({"value": skus}).to_string();
+        let catalogs = Catalogs::from(vec![("skus.json".to_owned(), sold)]);
         let start = Start { settings, skus, manifests, faults, seed, time: now, ..Start::default() };
-        let mut stage = Self { world: World::new(start).unwrap(), now };
+        let mut stage = Self { world: World::new(start).unwrap(), now, catalogs };
         // Workload controllers make their pods, and the scheduler tries them.
         stage.pass(30);
         stage
@@ -114,7 +130,8 @@ impl Stage {
         let at = self.now;
         let seen = self.in_memory(async |memory| memory.line(|_| AT_ONCE).observe().await);
         let laid = seen.unwrap().laid(Request::default(), at).unwrap();
-        offline::world(Request { laid: Some(laid), wishes, ..Request::default() }).unwrap()
+        let catalogs = self.catalogs.clone();
+        offline::world(Request { laid: Some(laid), catalogs, wishes, ..Request::default() }).unwrap()
     }
 
     /// Lets processes work in the world, in time that jumps; it is as they leave it.
@@ -124,11 +141,21 @@ impl Stage {
 
     /// Carries a plan out with trouble, under watch, as `apply` does.
     pub(crate) fn apply(&mut self, ready: &Ready, trouble: Trouble) -> Applied {
+        self.watched(ready, trouble, |_| ())
+    }
+
+    /// The same, with a look at the world at each step.
+    pub(crate) fn watched(
+        &mut self,
+        ready: &Ready,
+        trouble: Trouble,
+        mut look: impl FnMut(&World),
+    ) -> Applied {
         self.in_memory(async |memory| {
             let (effects, dies) = (Arc::<AtomicUsize>::default(), Arc::<Notify>::default());
             let line = memory.line(trouble.deliveries(Arc::clone(&effects), Arc::clone(&dies)));
             let end = tokio::select! {
-                end = carried_out(memory, &line, ready) => end,
+                end = carried_out(memory, &line, ready, &mut look) => end,
                 () = dies.notified() => End::Stopped,
                 () = tokio::time::sleep(PATIENCE) => End::TimedOut,
             };
@@ -154,7 +181,7 @@ impl Stage {
 }
 
 /// Carries a plan out by the real reader and executor.
-async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready) -> End {
+async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready, look: &mut dyn FnMut(&World)) -> End {
     let driver = match line.driver(&ready.plan, ready.materials.clone()).await {
         Ok(driver) => driver,
         Err(NotBegun::Spent { .. }) => return End::Finished(outcomes(memory, &ready.plan)),
@@ -162,7 +189,11 @@ async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready) -> End {
         Err(_) => return End::Stopped,
     };
     let watch = Watch::new(&ready.plan, memory);
-    let ended = driver.run(|event| watch.look(&event)).await;
+    let step = |event| {
+        watch.look(&event);
+        memory.seen(&mut *look);
+    };
+    let ended = driver.run(step).await;
     assert_eq!(ended.open, BTreeMap::new(), "nothing is open at the end");
     End::Finished(ended.outcomes.into_iter().map(|(change, outcome)| (change, outcome.to_string())).collect())
 }
@@ -186,7 +217,10 @@ pub(crate) fn asked(memory: &InMemory, method: &str, target: &str, body: &Value)
     let request = memory.seen(|world| request_of(world, method, target, body));
     match memory.request(&request) {
         sim::Response::Answer(answer) => (answer.status, answer.value()),
-        other @ (sim::Response::Lost | sim::Response::Watch(_)) => panic!("{method} {target}: {other:?}"),
+        other @ (sim::Response::Lost
+        | sim::Response::Silent
+        | sim::Response::Late(..)
+        | sim::Response::Watch(_)) => panic!("{method} {target}: {other:?}"),
     }
 }
 

@@ -111,7 +111,7 @@ mod tests {
         let fault = Fault::of_operation(ErrorBody::of(&body));
         assert_eq!(
             fault.said(),
-            "an Azure Policy denies it (`Allowed virtual machine size SKUs`, assignment `allowed-sizes`: The selected virtual machine size is not allowed)"
+            "an Azure Policy denies it: `Allowed virtual machine size SKUs`, assignment `allowed-sizes`: The selected virtual machine size is not allowed"
         );
     }
 
@@ -120,15 +120,15 @@ mod tests {
         let quota = "Operation could not be completed as it results in exceeding approved standardDSv5Family Cores quota. Additional details - Deployment Model: Resource Manager, Location: westeurope, Current Limit: 10, Current Usage: 8, Additional Required: 4";
         assert_eq!(
             said("OperationNotAllowed", quota),
-            "the quota of this size family is used up (standardDSv5Family Cores limit 10, 8 in use, 4 more needed)"
+            "the quota of this size family is used up: standardDSv5Family Cores limit 10, 8 in use, 4 more needed"
         );
         let subnet =
             "Subnet nodes with address prefix 10.0.0.0/28 does not have enough capacity for 1 IP addresses.";
-        assert_eq!(said("SubnetIsFull", subnet), "the subnet has no free address (subnet `nodes`)");
+        assert_eq!(said("SubnetIsFull", subnet), "the subnet has no free address: subnet `nodes`");
         let denied = "The client 'x' with object id 'x' does not have authorization to perform action 'Microsoft.Compute/virtualMachines/write' over scope '/subscriptions/1' or the scope is invalid.";
         assert_eq!(
             said("AuthorizationFailed", denied),
-            "not allowed (`Microsoft.Compute/virtualMachines/write` on `/subscriptions/1`)"
+            "not allowed: `Microsoft.Compute/virtualMachines/write` on `/subscriptions/1`"
         );
         assert_eq!(said("AllocationFailed", "customData abc"), "there is no capacity for this size");
         assert_eq!(said("OperationNotAllowed", "LowPriorityCores"), "the quota of spot cores is used up");

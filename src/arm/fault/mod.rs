@@ -183,7 +183,7 @@ impl Fault {
     #[must_use]
     pub fn said(&self) -> String {
         match self.detail() {
-            Some(detail) => format!("{} ({detail})", self.what()),
+            Some(detail) => format!("{}: {detail}", self.what()),
             None => self.what().to_owned(),
         }
     }

@@ -78,7 +78,8 @@ impl Told {
             | RefusedBecause::AllocationFailure
             | RefusedBecause::OverconstrainedZonalAllocationFailure
             | RefusedBecause::OverconstrainedAllocationFailure
-            | RefusedBecause::RequestDisallowedByPolicy => None,
+            | RefusedBecause::RequestDisallowedByPolicy
+            | RefusedBecause::SpotEvicted => None,
         });
         let place = match words.because {
             RefusedBecause::AllocationFailure | RefusedBecause::OverconstrainedAllocationFailure => {
@@ -88,7 +89,8 @@ impl Told {
             | RefusedBecause::SkuNotAvailable
             | RefusedBecause::ZonalAllocationFailure
             | RefusedBecause::OverconstrainedZonalAllocationFailure
-            | RefusedBecause::RequestDisallowedByPolicy => words.place,
+            | RefusedBecause::RequestDisallowedByPolicy
+            | RefusedBecause::SpotEvicted => words.place,
         };
         let (capacity_type, because) = (words.capacity_type, words.because);
         Some(Refusal { size, place, capacity_type, because, said: None, until })
