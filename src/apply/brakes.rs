@@ -3,6 +3,9 @@
 //! Read behind the world and before each start, so that nothing begins on brakes that are older than what is seen. What
 //! cannot be read lets nothing begin.
 
+use std::sync::{Mutex, PoisonError};
+
+use serde::Deserialize;
 use tokio::sync::OnceCell;
 
 use crate::cluster::{Cluster, ClusterFailure};
@@ -21,13 +24,39 @@ pub struct BrakeReader {
     is_automatic: bool,
     /// Where the kinds are served; one that is not installed says nothing.
     paths: OnceCell<Vec<String>>,
+    /// What was read last.
+    last: Mutex<Option<Last>>,
+}
+
+/// What was read of objects: of the same objects it is the same.
+struct Last {
+    versions: Vec<Version>,
+    brakes: Brakes,
+}
+
+/// An object as it was at a time.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Version {
+    uid: String,
+    resource_version: String,
+}
+
+#[derive(Deserialize)]
+struct Page {
+    items: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    metadata: Version,
 }
 
 impl BrakeReader {
     /// Reads the brakes of plans that somebody approved.
     #[must_use]
     pub fn new(cluster: Cluster) -> Self {
-        Self { cluster, is_automatic: false, paths: OnceCell::new() }
+        Self { cluster, is_automatic: false, paths: OnceCell::new(), last: Mutex::default() }
     }
 
     /// Reads the brakes of plans that begin in mode `auto` alone.
@@ -38,10 +67,8 @@ impl BrakeReader {
 
     /// Reads them as they are now.
     pub async fn read(&self) -> Brakes {
-        let brakes = match self.sources().await.map_err(|failure| failure.what).and_then(parsed) {
-            Ok(brakes) => brakes,
-            Err(because) => Brakes::unread(because),
-        };
+        let sources = self.sources().await.map_err(|failure| failure.what);
+        let brakes = sources.and_then(|sources| self.parsed(sources)).unwrap_or_else(Brakes::unread);
         if self.is_automatic { brakes.automatic() } else { brakes }
     }
 
@@ -55,11 +82,31 @@ impl BrakeReader {
         Ok(sources)
     }
 
+    /// Parses them, where they are not as they were last: they are looked at every second.
+    fn parsed(&self, sources: Vec<Source>) -> Result<Brakes, String> {
+        let versions = versions(&sources);
+        let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_same = |last: &&Last| versions.as_ref() == Some(&last.versions);
+        if let Some(Last { brakes, .. }) = last.as_ref().filter(is_same) {
+            return Ok(brakes.clone());
+        }
+        let brakes = parsed(sources)?;
+        *last = versions.map(|versions| Last { versions, brakes: brakes.clone() });
+        Ok(brakes)
+    }
+
     async fn served(&self) -> Result<Vec<String>, ClusterFailure> {
         let groups = KINDS.map(|kind| kind.split_once('.').map_or("", |(_, group)| group));
         let served = self.cluster.served(&groups).await?;
         Ok(KINDS.iter().filter_map(|kind| served.path(kind)).map(str::to_owned).collect())
     }
+}
+
+/// The versions of all objects; nothing where one does not say its own.
+fn versions(sources: &[Source]) -> Option<Vec<Version>> {
+    let pages = sources.iter().map(|source| serde_json::from_slice::<Page>(&source.bytes).ok());
+    let pages: Vec<Page> = pages.collect::<Option<_>>()?;
+    Some(pages.into_iter().flat_map(|page| page.items).map(|item| item.metadata).collect())
 }
 
 fn parsed(sources: Vec<Source>) -> Result<Brakes, String> {

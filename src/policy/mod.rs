@@ -20,6 +20,7 @@ pub mod runtime;
 pub mod schema;
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
 use serde_json::Value;
 
@@ -150,10 +151,17 @@ pub fn admission_faults(kind: Kind, object: &Value) -> Vec<Fault> {
     faults
 }
 
-/// The embedded schema of a kind.
+/// The embedded schema of a kind, read once: a controller judges its pools every second.
 #[must_use]
-pub fn schema_of(kind: Kind) -> Value {
-    serde_json::from_str(kind.facts().schema).expect("the embedded schema is JSON: a test generates it")
+pub fn schema_of(kind: Kind) -> &'static Value {
+    static SCHEMAS: LazyLock<BTreeMap<Kind, Value>> = LazyLock::new(|| {
+        let read = |kind: Kind| {
+            let schema = serde_json::from_str(kind.facts().schema);
+            (kind, schema.expect("the embedded schema is JSON: a test generates it"))
+        };
+        Kind::ALL.into_iter().map(read).collect()
+    });
+    &SCHEMAS[&kind]
 }
 
 #[cfg(test)]
