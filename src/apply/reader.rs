@@ -59,7 +59,7 @@ impl Reader {
             bound.sort();
             (seen.pods, seen.waiting) = (Some(bound), Some(waiting.into_iter().flatten().collect()));
         }
-        seen.attached = taken(attached, &mut failures).map(|found| found.into_iter().collect());
+        seen.attached = taken(attached, &mut failures).map(read::attached);
         seen.vms = taken(vms, &mut failures);
         seen.interfaces = taken(interfaces, &mut failures);
         (seen, failures)

@@ -90,6 +90,10 @@ pub struct NotDone {
     pub node: Arc<str>,
     /// What happened, with Azure's code.
     pub what: Arc<str>,
+    /// How often it failed in a row.
+    pub times: u32,
+    /// Since when.
+    pub since: Timestamp,
     /// Until when it is not tried again.
     pub until: Timestamp,
 }
@@ -97,6 +101,7 @@ pub struct NotDone {
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Failed {
     times: u32,
+    since: Timestamp,
     node: Arc<str>,
     what: Arc<str>,
     until: Timestamp,
@@ -136,10 +141,11 @@ impl BackOff {
         if self.until(tried, at).is_some() {
             return;
         }
-        let times = self.failed.get(tried).map_or(0, |failed| failed.times);
+        let (times, since) = self.failed.get(tried).map_or((0, at), |failed| (failed.times, failed.since));
         let (first, longest) = tried.waits();
         let until = self.after(at, (first * 2_i32.pow(times.min(DOUBLINGS_MAX))).min(longest));
-        let failed = Failed { times: times.saturating_add(1), node: node.clone(), what: what.clone(), until };
+        let times = times.saturating_add(1);
+        let failed = Failed { times, since, node: node.clone(), what: what.clone(), until };
         self.failed.insert(tried.clone(), failed);
     }
 
@@ -154,10 +160,12 @@ impl BackOff {
     pub fn not_done(&self, at: Timestamp) -> impl Iterator<Item = NotDone> {
         let told =
             self.failed.iter().filter(move |(tried, failed)| self.after(failed.until, tried.waits().1) > at);
-        told.map(|(tried, Failed { node, what, until, .. })| NotDone {
+        told.map(|(tried, Failed { times, since, node, what, until })| NotDone {
             tried: tried.clone(),
             node: node.clone(),
             what: what.clone(),
+            times: *times,
+            since: *since,
             until: *until,
         })
     }
@@ -196,21 +204,21 @@ impl BackOff {
 }
 
 impl NotDone {
-    /// Says what happened, and when it is tried again.
+    /// Says what happened, how often, and when it is tried again.
     #[must_use]
     pub fn because(&self) -> String {
-        let Self { tried, what, until, .. } = self;
-        match tried {
-            Tried::ToMake(pool) => {
-                format!("next attempt for pool `{pool}` at {until:.0}; creating this node failed: {what}")
-            }
-            Tried::ToUpdate(_) => {
-                format!("next attempt at {until:.0}; changing this node in place failed: {what}")
-            }
-            Tried::ToRemove { .. } => {
-                format!("next attempt at {until:.0}; removing this node failed: {what}")
-            }
-        }
+        let Self { tried, what, until, times, since, .. } = self;
+        let pool = match tried {
+            Tried::ToMake(pool) => format!(" for pool `{pool}`"),
+            Tried::ToUpdate(_) | Tried::ToRemove { .. } => String::new(),
+        };
+        let doing = match tried {
+            Tried::ToMake(_) => "creating this node",
+            Tried::ToUpdate(_) => "changing this node in place",
+            Tried::ToRemove { .. } => "removing this node",
+        };
+        let often = if *times > 1 { format!(" {times} times since {since:.0}") } else { String::new() };
+        format!("next attempt{pool} at {until:.0}; {doing} failed{often}: {what}")
     }
 
     /// Returns the class of what was tried.
@@ -261,6 +269,9 @@ mod tests {
         assert_eq!(waits, [20, 40, 80, 160, 320, 600, 600]);
         let told: Vec<Arc<str>> = back_off.not_done(at(now + 30)).map(|failed| failed.what).collect();
         assert_eq!(told, ["AuthorizationFailed".into()], "it is told while it is tried again");
+        let said = back_off.not_done(at(now + 30)).next().unwrap().because();
+        let folded = "creating this node failed 7 times since 1970-01-01T00:00:00Z: AuthorizationFailed";
+        assert!(said.ends_with(folded), "{said}");
         assert_eq!(back_off.not_done(at(now + 600)).count(), 0);
         let removal = Tried::ToRemove { node: NodeName::new("n1"), class: ChangeClass::RemoveEmpty };
         let mut waits = Vec::new();

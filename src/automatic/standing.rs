@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use crate::model::Mode;
 
-/// The one NodeFleet.
+/// A NodeFleet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FleetRef {
     /// Its name.
@@ -18,8 +18,8 @@ pub struct FleetRef {
 pub struct Standing {
     /// The mode.
     pub mode: Mode,
-    /// The NodeFleet, where there is just one.
-    pub fleet: Option<FleetRef>,
+    /// The NodeFleets that there are: each is told how it is.
+    pub fleets: Vec<FleetRef>,
     /// Why it is not the mode that somebody may expect.
     pub because: Option<String>,
 }
@@ -27,31 +27,40 @@ pub struct Standing {
 /// Returns the mode, from the NodeFleets that there are.
 #[must_use]
 pub fn standing(fleets: &[Value]) -> Standing {
-    let observe = |fleet, because: Option<String>| Standing { mode: Mode::Observe, fleet, because };
-    let (fleet, others) = match fleets {
-        [] => return observe(None, Some("there is no NodeFleet".to_owned())),
-        [fleet, others @ ..] => (fleet, others),
-    };
     let name = |fleet: &Value| fleet["metadata"]["name"].as_str().unwrap_or_default().to_owned();
-    if !others.is_empty() {
-        let names: Vec<String> = fleets.iter().map(|fleet| format!("`{}`", name(fleet))).collect();
-        return observe(None, Some(format!("there are several NodeFleets: {}", names.join(", "))));
-    }
-    let found =
-        FleetRef { name: name(fleet), generation: fleet["metadata"]["generation"].as_i64().unwrap_or(0) };
-    match fleet["spec"]["mode"].as_str() {
-        Some("auto") => Standing { mode: Mode::Auto, fleet: Some(found), because: None },
-        None | Some("observe") => observe(Some(found), None),
+    let generation = |fleet: &Value| fleet["metadata"]["generation"].as_i64().unwrap_or(0);
+    let found = fleets.iter().map(|fleet| FleetRef { name: name(fleet), generation: generation(fleet) });
+    let found: Vec<FleetRef> = found.collect();
+    let (mode, because) = match fleets {
+        [] => (Mode::Observe, Some("there is no NodeFleet".to_owned())),
+        [fleet] => of_one(&fleet["spec"]["mode"]),
+        several => {
+            let names: Vec<String> = several.iter().map(|fleet| format!("`{}`", name(fleet))).collect();
+            let because = format!(
+                "there are several NodeFleets: {}; nothing is done, and plans are shown as {} asks: delete the others",
+                names.join(", "),
+                names[0]
+            );
+            (Mode::Observe, Some(because))
+        }
+    };
+    Standing { mode, fleets: found, because }
+}
+
+/// The mode that one NodeFleet says, and why it is another, where it is.
+fn of_one(mode: &Value) -> (Mode, Option<String>) {
+    match mode.as_str() {
+        Some("auto") => (Mode::Auto, None),
+        None | Some("observe") => (Mode::Observe, None),
         Some("review") => {
-            let because =
-                "this version does not act on mode `review` in the cluster yet: it observes".to_owned();
-            observe(Some(found), Some(because))
+            let because = "this version does not act on mode `review` in the cluster yet: it observes";
+            (Mode::Observe, Some(because.to_owned()))
         }
         Some(other) => {
             let because = format!(
                 "unknown mode `{other}`, so nodeform only observes: set `spec.mode` to `observe` or `auto`"
             );
-            observe(Some(found), Some(because))
+            (Mode::Observe, Some(because))
         }
     }
 }
@@ -71,7 +80,11 @@ mod tests {
         let auto = fleet("prod", json!({"mode": "auto"}));
         let found = standing(std::slice::from_ref(&auto));
         assert_eq!(found.mode, Mode::Auto);
-        assert_eq!(found.fleet, Some(FleetRef { name: "prod".to_owned(), generation: 3 }));
+        assert_eq!(found.fleets, [FleetRef { name: "prod".to_owned(), generation: 3 }]);
+        let two = standing(&[auto.clone(), fleet("other", json!({"mode": "auto"}))]);
+        assert_eq!(two.fleets.len(), 2, "both are told");
+        let because = two.because.expect("it is told");
+        assert!(because.contains("`prod`, `other`") && because.contains("as `prod` asks"), "{because}");
         for fleets in [
             vec![],
             vec![auto.clone(), fleet("other", json!({}))],

@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use crate::model::{Pod, PodKey, PodPlace};
+use crate::model::{NodeName, Pod, PodKey, PodPlace};
 
-/// A pod that kube-scheduler could not place.
+/// A pod that does not run yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingPod {
     /// Its UID.
@@ -18,6 +18,12 @@ pub struct WaitingPod {
     pub key: PodKey,
     /// When it was made.
     pub created: Option<Timestamp>,
+    /// Its node, where it has one.
+    pub node: Option<NodeName>,
+    /// Whether kube-scheduler could not place it.
+    pub is_unschedulable: bool,
+    /// What kube-scheduler or its kubelet says of it.
+    pub says: Option<Arc<str>>,
 }
 
 /// The pods that were seen to wait and not yet to run, with when they were made.
@@ -29,7 +35,8 @@ pub struct Startups {
 impl Startups {
     /// Notes the pods that wait.
     pub fn saw(&mut self, waiting: &[WaitingPod]) {
-        let known = waiting.iter().filter_map(|pod| Some((pod.key.clone(), pod.created?)));
+        let waiting = waiting.iter().filter(|pod| pod.is_unschedulable);
+        let known = waiting.filter_map(|pod| Some((pod.key.clone(), pod.created?)));
         self.waited.extend(known);
     }
 
@@ -53,7 +60,7 @@ impl Startups {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::{NodeName, PodState};
+    use crate::model::PodState;
 
     fn pod(name: &str, node: Option<&str>, is_unready: bool) -> Pod {
         Pod {
@@ -79,6 +86,9 @@ mod tests {
             uid: name.into(),
             key: PodKey::new("default", name),
             created: Some(at(100)),
+            node: None,
+            is_unschedulable: true,
+            says: None,
         };
         startups.saw(&[waiting("early"), waiting("late"), waiting("gone")]);
         let others = || pod("never-waited", Some("n"), false);

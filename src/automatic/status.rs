@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::back_off::{NeverJoined, NotDone};
 use super::by_hand::Waits;
+use super::conditions;
 use super::standing::FleetRef;
-use crate::api::meta::Condition;
+use super::waiting::PodWaits;
 use crate::api::node_fleet::{
     self as wire, FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight, TriedNode,
 };
@@ -28,13 +29,16 @@ const TAINTS_MAX: usize = 64;
 const PURPOSES_MAX: usize = 256;
 const LETTERS_MAX: usize = 512;
 
-/// A change of a plan that is carried out and that brakes, budgets, drains under way or the breaker keep for now.
+/// A change of a plan that is carried out and that waits: brakes, budgets, drains under way or the breaker keep it from
+/// beginning, or something stands in the way of one that has begun.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paced {
     /// The change.
     pub change: Change,
     /// What it waits for.
     pub because: String,
+    /// Since when, where that is known.
+    pub since: Option<Timestamp>,
     /// Until when at most, where that is known.
     pub until: Option<Timestamp>,
 }
@@ -51,9 +55,21 @@ impl Paced {
             node,
             class: class.to_string(),
             because: short(&format!("waits for {}", self.because)),
+            since: self.since.map(|since| format!("{since:.0}")),
             until: self.until.map(|until| format!("{until:.0}")),
         })
     }
+}
+
+/// What is waited for that no plan carries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Awaiting {
+    /// The object.
+    pub object: Arc<str>,
+    /// What for.
+    pub what: String,
+    /// Since when.
+    pub since: Timestamp,
 }
 
 /// What there is to say.
@@ -77,6 +93,8 @@ pub struct News {
     pub kept: Vec<FleetHold>,
     /// What waits for its turn of the plans that are carried out.
     pub paced: Vec<FleetHold>,
+    /// What has begun of them and waits.
+    pub begun: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
     /// What nodes really have; `None` until that was looked at.
@@ -117,6 +135,7 @@ impl News {
             node: held.node.to_string(),
             class: held.class.to_string(),
             because: short(&held.because),
+            since: None,
             until: held.until.map(|until| until.to_string()),
         });
         // Nodes that would go but for a budget or a pod that must not be disrupted.
@@ -134,18 +153,29 @@ impl News {
             node: node.to_string(),
             class: class(node).to_string(),
             because: short(because),
+            since: None,
             until: None,
         });
         self.holds = held.chain(staying).take(HOLDS_MAX).collect();
     }
 
     /// Takes the pods that stay Pending; returns those of which that is new.
-    pub fn take_waiting(&mut self, waiting: Vec<FleetWaiting>) -> Vec<FleetWaiting> {
-        let next = waiting.into_iter().take(WAITING_MAX);
-        let next: Vec<FleetWaiting> =
-            next.map(|waiting| FleetWaiting { because: short(&waiting.because), ..waiting }).collect();
+    pub fn take_waiting(&mut self, waiting: &[PodWaits]) -> Vec<FleetWaiting> {
+        let wire = |waits: &PodWaits| {
+            Some(FleetWaiting {
+                pods: count(waits.pods.len()),
+                example: waits.pods.first()?.to_string(),
+                because: short(&waits.because),
+                since: waits.since.map(|since| format!("{since:.0}")),
+            })
+        };
+        let next: Vec<FleetWaiting> = waiting.iter().filter_map(wire).take(WAITING_MAX).collect();
         let before = std::mem::replace(&mut self.waiting, next.clone());
-        next.into_iter().filter(|waiting| !before.contains(waiting)).collect()
+        let is_known = |waiting: &FleetWaiting| {
+            let mut same = before.iter().filter(|known| known.because == waiting.because);
+            same.any(|known| known.pods == waiting.pods && known.example == waiting.example)
+        };
+        next.into_iter().filter(|waiting| !is_known(waiting)).collect()
     }
 
     /// Takes what nodes really have.
@@ -185,23 +215,31 @@ impl News {
         self.paced = paced.filter_map(Paced::hold).collect();
     }
 
+    /// Takes what has begun of the plans that are carried out and waits. What is told as failing already is not told twice.
+    pub fn take_begun<'p>(&mut self, begun: impl Iterator<Item = &'p Paced>) {
+        let is_told = |hold: &FleetHold| self.failed.iter().any(|failed| failed.node == hold.node);
+        self.begun = begun.filter_map(Paced::hold).filter(|hold| !is_told(hold)).collect();
+    }
+
     /// Takes what could not be done a short while ago.
     pub fn take_failed(&mut self, failed: impl Iterator<Item = NotDone>) {
         let hold = |failed: NotDone| FleetHold {
             node: failed.node.to_string(),
             class: failed.class().to_string(),
             because: short(&failed.because()),
+            since: Some(format!("{:.0}", failed.since)),
             until: Some(format!("{:.0}", failed.until)),
         };
         self.failed = failed.map(hold).collect();
     }
 
-    /// Takes what is waited for that no plan carries: the object, and for what.
-    pub fn take_kept(&mut self, kept: Vec<(Arc<str>, String)>) {
-        let hold = |(object, what): (Arc<str>, String)| FleetHold {
+    /// Takes what is waited for that no plan carries.
+    pub fn take_kept(&mut self, kept: Vec<Awaiting>) {
+        let hold = |Awaiting { object, what, since }: Awaiting| FleetHold {
             node: object.to_string(),
             class: ChangeClass::Create.to_string(),
             because: short(&format!("waits for {what}")),
+            since: Some(format!("{since:.0}")),
             until: None,
         };
         self.kept = kept.into_iter().map(hold).collect();
@@ -213,6 +251,7 @@ impl News {
             node: waits.node.to_string(),
             class: ChangeClass::of(DisruptionReason::Deleted).to_string(),
             because: short(&waits.because),
+            since: None,
             until: None,
         };
         let next: Vec<FleetHold> = waits.iter().map(hold).collect();
@@ -226,6 +265,7 @@ impl News {
             node: silent.vm.to_string(),
             class: ChangeClass::Create.to_string(),
             because: short(&silent.because()),
+            since: None,
             until: Some(format!("{:.0}", silent.until)),
         };
         self.silent = silent.map(hold).collect();
@@ -246,6 +286,7 @@ impl News {
             failed,
             kept,
             paced,
+            begun,
             waiting,
             learned,
             tried,
@@ -254,6 +295,7 @@ impl News {
         let holds = deletions
             .into_iter()
             .chain(failed)
+            .chain(begun)
             .chain(kept)
             .chain(silent)
             .chain(paced)
@@ -262,7 +304,7 @@ impl News {
             .collect();
         let status = NodeFleetStatus {
             observed_generation: Some(fleet.generation),
-            conditions: Some(self.conditions(&known, fleet, at)),
+            conditions: Some(conditions::conditions(self, &known, fleet, at)),
             mode: Some(match mode {
                 Mode::Observe => wire::Mode::Observe,
                 Mode::Auto => wire::Mode::Auto,
@@ -279,45 +321,14 @@ impl News {
         };
         (status != known).then(|| json!({ "status": status }))
     }
-
-    fn conditions(&self, known: &NodeFleetStatus, fleet: &FleetRef, at: Timestamp) -> Vec<Condition> {
-        let stalled = match self.stops.first() {
-            Some(stop) => ("True", "Stopped", short(stop)),
-            None => ("False", "Proceeding", String::new()),
-        };
-        let reconciling = match self.in_flight.len() {
-            0 => ("False", "NothingInFlight", String::new()),
-            plans => ("True", "ChangesInFlight", format!("{plans} plans have changes under way")),
-        };
-        let ready = match (self.stops.is_empty(), self.in_flight.is_empty()) {
-            (true, true) => ("True", "Settled", String::new()),
-            (true, false) => ("False", "ChangesInFlight", String::new()),
-            (false, _) => ("False", "Stopped", stalled.2.clone()),
-        };
-        let all = [("Ready", ready), ("Reconciling", reconciling), ("Stalled", stalled)];
-        all.into_iter()
-            .map(|(kind, (status, reason, message))| {
-                let before = known.conditions.iter().flatten().find(|condition| condition.type_ == kind);
-                let since = before.filter(|before| before.status == status);
-                Condition {
-                    type_: kind.to_owned(),
-                    status: status.to_owned(),
-                    reason: reason.to_owned(),
-                    message,
-                    last_transition_time: since
-                        .map_or_else(|| format!("{at:.0}"), |before| before.last_transition_time.clone()),
-                    observed_generation: Some(fleet.generation),
-                }
-            })
-            .collect()
-    }
 }
 
 fn count(many: usize) -> i32 {
     i32::try_from(many).unwrap_or(i32::MAX)
 }
 
-fn short(text: &str) -> String {
+/// A text that fits into a status.
+pub(super) fn short(text: &str) -> String {
     text.chars().take(LETTERS_MAX).collect()
 }
 
@@ -325,6 +336,7 @@ fn short(text: &str) -> String {
 mod tests {
     use super::super::back_off::{Made, Tried};
     use super::*;
+    use crate::model::PodKey;
 
     #[test]
     fn a_status_is_written_once_and_its_conditions_keep_their_time() {
@@ -353,14 +365,20 @@ mod tests {
     fn pods_that_stay_pending_are_told_with_the_reason_and_are_news_once() {
         let at = Timestamp::from_second(0).unwrap();
         let mut news = News::default();
-        let waiting = FleetWaiting { pods: 3, example: "web/a".to_owned(), because: "cpu".to_owned() };
-        assert_eq!(news.take_waiting(vec![waiting.clone()]), std::slice::from_ref(&waiting));
-        assert_eq!(news.take_waiting(vec![waiting.clone()]), [], "it was said before");
+        let waits = |pods: usize| PodWaits {
+            pods: (0..pods).map(|pod| PodKey::new("web", &pod.to_string())).collect(),
+            because: "cpu".to_owned(),
+            since: Some(at),
+        };
+        assert_eq!(news.take_waiting(&[waits(3)]).len(), 1);
+        assert_eq!(news.take_waiting(&[waits(3)]), [], "it was said before");
         let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
         let status = news.patch(&fleet, &json!({}), at).unwrap();
-        assert_eq!(status["status"]["waiting"], json!([{"pods": 3, "example": "web/a", "because": "cpu"}]));
-        let more = FleetWaiting { pods: 4, ..waiting };
-        assert_eq!(news.take_waiting(vec![more.clone()]), [more], "another number is news");
+        assert_eq!(
+            status["status"]["waiting"],
+            json!([{"pods": 3, "example": "web/0", "because": "cpu", "since": "1970-01-01T00:00:00Z"}])
+        );
+        assert_eq!(news.take_waiting(&[waits(4)]).len(), 1, "another number is news");
     }
 
     #[test]
@@ -386,6 +404,8 @@ mod tests {
             tried: Tried::ToMake("web".into()),
             node: "aks-c".into(),
             what: "AuthorizationFailed".into(),
+            times: 1,
+            since: at,
             until: at,
         }));
         let failed = news.patch(&fleet, &json!({}), at).unwrap()["status"]["holds"][1].clone();

@@ -21,6 +21,7 @@ use super::permit::{NotPermitted, Permit};
 use super::sign_in::{SignIn, SignInFault};
 use super::token::Token;
 use super::transport::{Client, TransportFault};
+use super::trouble::{Trouble, Troubles};
 use super::{Cloud, Environment, cloud::CloudFault};
 use crate::arm::answer::{self, ManagedCluster};
 use crate::arm::{Api, Request, ResourceId};
@@ -73,6 +74,7 @@ pub struct Azure {
     pub(super) holder: Arc<str>,
     /// Asked before each try of a write.
     pub(super) permit: Permit,
+    pub(super) troubles: Troubles,
 }
 
 impl Azure {
@@ -101,6 +103,7 @@ impl Azure {
             holder: holder.into(),
             cloud: Arc::new(cloud),
             permit: Permit::default(),
+            troubles: Troubles::default(),
         })
     }
 
@@ -108,6 +111,12 @@ impl Azure {
     #[must_use]
     pub fn permitted_by(&self, permit: Permit) -> Self {
         Self { permit, ..self.clone() }
+    }
+
+    /// Who throttles or does not answer now.
+    #[must_use]
+    pub fn troubles(&self) -> Vec<Trouble> {
+        self.troubles.now()
     }
 
     /// The cloud that it talks to.

@@ -23,8 +23,13 @@ impl Clock {
         self.start.elapsed().saturating_mul(self.speed)
     }
 
+    /// A time of this clock as it is for everybody else.
+    pub(super) fn real(&self, time: Duration) -> Duration {
+        time / self.speed
+    }
+
     /// Waits for a time of this clock.
     pub(super) async fn sleep(&self, time: Duration) {
-        tokio::time::sleep(time / self.speed).await;
+        tokio::time::sleep(self.real(time)).await;
     }
 }

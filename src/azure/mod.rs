@@ -27,6 +27,7 @@ mod send;
 mod sign_in;
 mod token;
 mod transport;
+mod trouble;
 
 pub use client::{Azure, Settings, SetupFault};
 pub use cloud::{Cloud, CloudFault};
@@ -36,6 +37,7 @@ pub use operation::{Operation, Progress};
 pub use permit::Permit;
 pub use sign_in::{SignIn, SignInFault};
 pub use transport::{TransportFault, Unreachable};
+pub use trouble::Trouble;
 
 /// The environment as a value: a variable's text by its name; an empty text counts as absent.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;

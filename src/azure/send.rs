@@ -34,10 +34,18 @@ impl Azure {
         loop {
             attempt += 1;
             self.budget.take(&outgoing.buckets).await;
+            let asked = self.troubles.asks(&outgoing.call);
+            let sent = asked.since;
             let failure = match self.send_once(outgoing, attempt).await {
-                Ok(answer) => return Ok(answer),
+                Ok(answer) => {
+                    self.troubles.answered(&outgoing.call);
+                    return Ok(answer);
+                }
                 Err(failure) => failure,
             };
+            drop(asked);
+            let wait = self.wait(outgoing, &failure, attempt);
+            self.troubles.failed(&failure, sent, self.clock.real(wait.unwrap_or_default()));
             if failure.fault().is_some_and(|fault| fault.kind == FaultKind::NotAuthenticated)
                 && !has_new_token
             {
@@ -45,7 +53,7 @@ impl Azure {
                 self.token.renew();
                 continue;
             }
-            let Some(wait) = self.wait(outgoing, &failure, attempt) else { return Err(failure) };
+            let Some(wait) = wait else { return Err(failure) };
             if attempt > limits::RETRIES_MAX {
                 return Err(failure);
             }

@@ -137,22 +137,24 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
             lines.push(format!("{} {} Pending", count(pods, "pod"), verb(pods, "stays", "stay")));
         }
     }
-    for FleetWaiting { pods, example, because } in status.waiting.into_iter().flatten() {
-        lines.push(format!(
-            "Pending: {}, such as `{example}`: {because}",
-            count(pods.unsigned_abs() as usize, "pod")
-        ));
+    for FleetWaiting { pods, example, because, since } in status.waiting.into_iter().flatten() {
+        let pods = count(pods.unsigned_abs() as usize, "pod");
+        lines.push(format!("Pending: {pods}, such as `{example}`{}: {because}", since_of(since)));
     }
     for PlanInFlight { plan, changes } in status.in_flight.into_iter().flatten() {
         let changes = changes.unsigned_abs() as usize;
         let have = verb(changes, "has", "have");
         lines.push(format!("In flight: plan `{plan}`, {} {have} not ended", count(changes, "change")));
     }
-    for FleetHold { node, class, because, until } in status.holds.into_iter().flatten() {
+    for FleetHold { node, class, because, since, until } in status.holds.into_iter().flatten() {
         let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
-        lines.push(format!("Held: {class} of node `{node}`: {because}{until}"));
+        lines.push(format!("Held: {class} of node `{node}`{}: {because}{until}", since_of(since)));
     }
     lines.extend(status.stops.into_iter().flatten().map(|stop| format!("Stopped: {stop}")));
+}
+
+fn since_of(since: Option<String>) -> String {
+    since.map_or_else(String::new, |since| format!(", since {since}"))
 }
 
 fn counts(plan: &Recorded) -> String {

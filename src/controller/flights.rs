@@ -1,10 +1,10 @@
 //! Plans that are in flight: one look at the world for all of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
 use super::beside::{Beside, beside};
@@ -12,14 +12,17 @@ use super::serve::Health;
 use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{BrakeReader, Carrying, Keeper, Kept, Reader};
-use crate::automatic::{NotDone, Paced};
+use crate::automatic::{Awaiting, NotDone, Paced, Since};
 use crate::model::{ClaimName, DisruptionReason, NodeName};
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Brakes};
-use crate::rollout::{self, Action, Evicted, Next, Seen, Silent, Standing};
+use crate::rollout::{self, Action, Evicted, Next, Seen, Silent, Standing, Told, WaitsOn};
 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";
+
+/// How long a change that has begun waits for the same until it is told of, of the cloud's clock.
+const LONG: SignedDuration = SignedDuration::from_mins(1);
 
 /// How long one look may take: below what the probe of the kubelet bears.
 pub(super) const READ_MAX: Duration = Duration::from_secs(45);
@@ -40,6 +43,10 @@ pub(super) struct Flight {
     is_over: bool,
     /// What waits for its turn.
     paced: Vec<Paced>,
+    /// What has begun and waits.
+    begun: Vec<Paced>,
+    /// Since when changes wait for what they wait for.
+    since: Since<ChangeId>,
     /// What began changes of it at its last step.
     pub(super) begins: Vec<Action>,
 }
@@ -77,10 +84,13 @@ pub(super) struct Flights {
     pub(super) keeper: Option<Keeper>,
     /// What it waits for.
     kept: Vec<(Arc<str>, String)>,
+    /// Since when.
+    kept_since: Since<Arc<str>>,
+    clock_speed: u32,
 }
 
 impl Flights {
-    pub(super) fn new(ended: Arc<Notify>, health: Arc<Health>) -> Self {
+    pub(super) fn new(ended: Arc<Notify>, health: Arc<Health>, clock_speed: u32) -> Self {
         Self {
             flights: Vec::new(),
             seen: None,
@@ -90,6 +100,8 @@ impl Flights {
             health,
             keeper: None,
             kept: Vec::new(),
+            kept_since: Since::default(),
+            clock_speed,
         }
     }
 
@@ -103,6 +115,8 @@ impl Flights {
             has_stepped: false,
             is_over: false,
             paced: Vec::new(),
+            begun: Vec::new(),
+            since: Since::default(),
             begins: Vec::new(),
         });
     }
@@ -183,7 +197,8 @@ impl Flights {
                 carrying.unsettled().filter_map(move |change| {
                     let (tries, again) = carrying.memory.trouble(change)?;
                     let (tried, node) = teller.tried(change)?;
-                    Some(NotDone { tried, node, what: tries.because.clone(), until: again.unwrap_or(now) })
+                    let (what, times, since) = (tries.because.clone(), tries.times, tries.since);
+                    Some(NotDone { tried, node, what, times, since, until: again.unwrap_or(now) })
                 })
             })
             .collect()
@@ -207,6 +222,22 @@ impl Flights {
     /// Returns what waits for its turn.
     pub(super) fn paced(&self) -> impl Iterator<Item = &Paced> {
         self.flights.iter().flat_map(|flight| &flight.paced)
+    }
+
+    /// Returns what has begun and has waited for a while.
+    pub(super) fn begun(&self, now: Timestamp) -> impl Iterator<Item = &Paced> {
+        let long = LONG / i32::try_from(self.clock_speed.max(1)).unwrap_or(i32::MAX);
+        let is_long =
+            move |paced: &&Paced| paced.since.is_some_and(|since| now.duration_since(since) >= long);
+        self.flights.iter().flat_map(|flight| &flight.begun).filter(is_long)
+    }
+
+    /// Returns what the nodes wait for that are being made, by the name of the node.
+    pub(super) fn coming(&self) -> BTreeMap<Arc<str>, String> {
+        let waits = self.flights.iter().flat_map(|flight| flight.begun.iter().chain(&flight.paced));
+        let of_create = |paced: &Paced| Some((paced.change.create()?.vm.clone(), paced.because.clone()));
+        let kept = self.kept.iter().map(|(object, what)| (format!("aks-{object}").into(), what.clone()));
+        kept.chain(waits.filter_map(of_create)).collect()
     }
 
     /// Returns why nothing new begins, where there are changes that have not begun.
@@ -286,6 +317,7 @@ impl Flights {
         if let Some(keeper) = &mut self.keeper {
             self.kept = keeper.step(&seen, &carried, is_held, &mut |event| kept(&event)).waits;
         }
+        self.kept_since.note(self.waited_for(), seen.at);
         self.seen = Some(seen);
         ended
     }
@@ -301,12 +333,25 @@ impl Flights {
         Kept { claims, changes }
     }
 
-    /// Returns what is waited for that no plan carries: the object, and for what.
-    pub(super) fn kept(&self) -> Vec<(Arc<str>, String)> {
+    /// What is waited for that no plan carries: the object, and for what.
+    fn waited_for(&self) -> Vec<(Arc<str>, String)> {
         let failing = self.keeper.iter().flat_map(|keeper| keeper.memory().tries.iter());
         let failing = failing.filter(|(_, tries)| tries.is_refused);
         let failing = failing.map(|(key, tries)| (key.0.clone(), tries.because.to_string()));
         self.kept.iter().cloned().chain(failing).collect()
+    }
+
+    /// Returns what is waited for that no plan carries, and since when.
+    pub(super) fn kept(&self) -> Vec<Awaiting> {
+        let since = |object: &Arc<str>| self.kept_since.of(object);
+        let waits = self.waited_for().into_iter();
+        waits.filter_map(|(object, what)| Some(Awaiting { since: since(&object)?, object, what })).collect()
+    }
+
+    /// Returns what could not be read at the last look, where something waits for it.
+    pub(super) fn blind(&self) -> impl Iterator<Item = &String> {
+        let is_needed = !self.flights.is_empty() || self.keeper.is_some();
+        self.unread.iter().filter(move |_| is_needed)
     }
 }
 
@@ -322,7 +367,7 @@ impl Flight {
         carrying.finish(finishing);
         let next = carrying.step(laid, &mut |event| ended.extend(teller.tell(&event))).await;
         *has_stepped |= !next.blind;
-        self.paced = paced(carrying, &next);
+        (self.paced, self.begun) = waits(carrying, &next, (&mut self.since, seen.at));
         self.begins = next.begins();
         let has_ended =
             |change| next.standings.get(change).is_none_or(|standing| standing.outcome().is_some());
@@ -331,16 +376,27 @@ impl Flight {
     }
 }
 
-/// What of a plan waits for brakes, budgets, drains or the breaker.
-fn paced(carrying: &Carrying, next: &Next) -> Vec<Paced> {
-    let spec = carrying.plan.spec();
-    let waits = next.standings.iter().filter_map(|(id, standing)| match standing {
-        Standing::Waits(wait) if wait.on.is_held_back() => Some((id, wait)),
-        Standing::Waits(_) | Standing::Acts(_) | Standing::Settled(_) => None,
+/// What of a plan waits for brakes, budgets, drains or the breaker; and what has begun and waits.
+fn waits(
+    carrying: &Carrying,
+    next: &Next,
+    (since, at): (&mut Since<ChangeId>, Timestamp),
+) -> (Vec<Paced>, Vec<Paced>) {
+    let told = next.standings.iter().filter_map(|(id, standing)| {
+        let told = rollout::told(standing, &carrying.memory)?;
+        let is_held = matches!(standing, Standing::Waits(wait) if wait.on.is_held_back());
+        let is_behind = matches!(standing, Standing::Waits(wait) if wait.on == WaitsOn::Change);
+        (!is_behind).then_some((id, is_held, told))
     });
-    let named = waits.filter_map(|(id, wait)| {
-        let change = &spec.changes.get(id)?.change;
-        Some(Paced { change: change.clone(), because: wait.what.clone(), until: wait.until })
-    });
-    named.collect()
+    let told: Vec<(&ChangeId, bool, Told)> = told.collect();
+    since.note(told.iter().map(|(id, _, told)| ((*id).clone(), told.what.clone())), at);
+    let changes = &carrying.plan.spec().changes;
+    let (mut paced, mut begun) = (Vec::new(), Vec::new());
+    for (id, is_held, Told { what, since: known, until }) in told {
+        let Some(planned) = changes.get(id) else { continue };
+        let since = known.or_else(|| since.of(id));
+        let waits = Paced { change: planned.change.clone(), because: what, since, until };
+        if is_held { &mut paced } else { &mut begun }.push(waits);
+    }
+    (paced, begun)
 }

@@ -1,13 +1,13 @@
 //! What is looked at between rounds: the NodeFleets, and the pods that wait.
 
-use jiff::Timestamp;
+use std::sync::Arc;
+
 use serde_json::Value;
 
-use crate::api::node_fleet::FleetWaiting;
 use crate::automatic::{self, Definition, Standing, WaitingPod};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
-use crate::model::PodKey;
-use crate::plan::{self, Plan};
+use crate::model::{NodeName, PodKey};
+use crate::plan::Plan;
 use crate::render;
 
 /// Where NodeFleets are.
@@ -16,19 +16,19 @@ pub(super) const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 /// The mode, with the NodeFleet that says it.
 pub(super) struct FoundFleet {
     pub(super) standing: Standing,
-    /// The object, where there is one.
-    pub(super) object: Value,
+    /// The objects, in the order of their names.
+    pub(super) objects: Vec<Value>,
 }
 
 /// Reads the mode. Where the kind is not installed there is no NodeFleet.
 pub(super) async fn standing(cluster: &Cluster) -> Result<FoundFleet, ClusterFailure> {
-    let fleets = match items(cluster, FLEETS, "").await {
+    let mut fleets = match items(cluster, FLEETS, "").await {
         Ok(fleets) => fleets,
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => Vec::new(),
         Err(failure) => return Err(failure),
     };
-    let standing = automatic::standing(&fleets);
-    Ok(FoundFleet { standing, object: fleets.into_iter().next().unwrap_or_default() })
+    fleets.sort_by_key(|fleet| fleet["metadata"]["name"].as_str().unwrap_or_default().to_owned());
+    Ok(FoundFleet { standing: automatic::standing(&fleets), objects: fleets })
 }
 
 /// The kinds that the controller cannot do without.
@@ -41,46 +41,51 @@ pub(super) async fn missing_kinds(cluster: &Cluster) -> Result<Vec<&'static str>
     Ok(NEEDED.into_iter().filter(|kind| served.path(kind).is_none()).collect())
 }
 
-/// Returns the pods that kube-scheduler could not place.
+/// Returns the pods that do not run yet.
 pub(super) async fn waiting(cluster: &Cluster) -> Result<Vec<WaitingPod>, ClusterFailure> {
-    let pods = items(cluster, "/api/v1/pods", "fieldSelector=spec.nodeName%3D").await?;
-    let waits = |pod: &&Value| {
-        let conditions = pod["status"]["conditions"].as_array().into_iter().flatten();
-        let mut conditions = conditions.filter(|condition| condition["type"] == "PodScheduled");
-        conditions.any(|condition| condition["status"] == "False" && condition["reason"] == "Unschedulable")
-    };
-    let waiting = pods.iter().filter(waits).filter_map(|pod| {
-        let text = |field: &str| pod["metadata"][field].as_str();
-        Some(WaitingPod {
-            uid: text("uid")?.into(),
-            key: PodKey::new(text("namespace")?, text("name")?),
-            created: text("creationTimestamp").and_then(|time| time.parse().ok()),
-        })
-    });
-    Ok(waiting.collect())
+    let pods = items(cluster, "/api/v1/pods", "fieldSelector=status.phase%3DPending").await?;
+    Ok(pods.iter().filter_map(waiting_pod).collect())
 }
 
-/// Returns the pods that wait for a node which should have been initialized by now, with what it lacks.
-pub(super) fn awaited(plan: &Plan, at: Timestamp, clock_speed: u32) -> Vec<FleetWaiting> {
-    let speed = i32::try_from(clock_speed).unwrap_or(i32::MAX);
-    let late = plan::awaited::awaited(plan).into_iter().filter(|awaited| awaited.is_late(at, speed));
-    let waiting = late.filter_map(|awaited| {
-        Some(FleetWaiting {
-            pods: i32::try_from(awaited.pods.len()).unwrap_or(i32::MAX),
-            example: awaited.pods.first()?.to_string(),
-            because: format!("{}; {}", awaited.because(), awaited.hint()),
-        })
+fn waiting_pod(pod: &Value) -> Option<WaitingPod> {
+    let (metadata, status) = (&pod["metadata"], &pod["status"]);
+    if metadata["deletionTimestamp"].is_string() {
+        return None;
+    }
+    let conditions = status["conditions"].as_array().into_iter().flatten();
+    let mut scheduled = conditions.filter(|condition| condition["type"] == "PodScheduled");
+    let refused = scheduled.find(|condition| condition["status"] == "False");
+    let node = pod["spec"]["nodeName"].as_str().filter(|node| !node.is_empty());
+    let says = match node {
+        Some(_) => started(status),
+        None => refused.and_then(|refused| refused["message"].as_str()).map(Arc::from),
+    };
+    let text = |field: &str| metadata[field].as_str();
+    Some(WaitingPod {
+        uid: text("uid")?.into(),
+        key: PodKey::new(text("namespace")?, text("name")?),
+        created: text("creationTimestamp").and_then(|time| time.parse().ok()),
+        is_unschedulable: node.is_none() && refused.is_some_and(|it| it["reason"] == "Unschedulable"),
+        node: node.map(NodeName::new),
+        says: says.filter(|says: &Arc<str>| !says.is_empty()),
+    })
+}
+
+/// What the kubelet says of a container that does not start.
+fn started(status: &Value) -> Option<Arc<str>> {
+    let of = |field: &str| status[field].as_array().into_iter().flatten();
+    let mut waiting = of("initContainerStatuses").chain(of("containerStatuses")).filter_map(|container| {
+        let waiting = &container["state"]["waiting"];
+        Some((waiting["reason"].as_str()?, waiting["message"].as_str().unwrap_or_default()))
     });
-    waiting.collect()
+    let (reason, message) = waiting.next()?;
+    Some(if message.is_empty() { reason.into() } else { format!("{reason}: {message}").into() })
 }
 
 /// Returns the pods that stay Pending by a plan, in the words of its page.
-pub(super) fn without_node(plan: &Plan) -> Vec<FleetWaiting> {
-    let waiting = render::without_node(plan).into_iter().filter_map(|(pods, because)| {
-        let example = pods.first()?.to_string();
-        Some(FleetWaiting { pods: i32::try_from(pods.len()).unwrap_or(i32::MAX), example, because })
-    });
-    waiting.collect()
+pub(super) fn without_node(plan: &Plan) -> Vec<(Vec<PodKey>, String)> {
+    let found = render::without_node(plan).into_iter();
+    found.map(|(pods, because)| (pods.into_iter().cloned().collect(), because)).collect()
 }
 
 /// Reads whether the kind NodeClaim stays. Where its definition is not to be found it is served all the same.
@@ -103,4 +108,36 @@ pub(super) async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<
         items.extend(page["items"].as_array().cloned().unwrap_or_default());
     }
     Ok(items)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_pod_that_does_not_run_says_what_kube_scheduler_or_its_kubelet_says_of_it() {
+        let pod = |spec: Value, status: Value| {
+            let metadata = json!({"name": "a", "namespace": "web", "uid": "u", "creationTimestamp": "2026-01-01T00:00:00Z"});
+            waiting_pod(&json!({"metadata": metadata, "spec": spec, "status": status})).expect("it waits")
+        };
+        let unplaced = json!({"conditions": [{"type": "PodScheduled", "status": "False", "reason": "Unschedulable",
+            "message": "0/3 nodes are available"}]});
+        let found = pod(json!({}), unplaced);
+        assert_eq!((found.is_unschedulable, found.says.as_deref()), (true, Some("0/3 nodes are available")));
+        let pulling = json!({"containerStatuses": [{"state": {"running": {}}},
+            {"state": {"waiting": {"reason": "ImagePullBackOff", "message": "no such image"}}}]});
+        let found = pod(json!({"nodeName": "n1"}), pulling);
+        assert_eq!(found.node, Some(NodeName::new("n1")));
+        assert_eq!(
+            (found.is_unschedulable, found.says.as_deref()),
+            (false, Some("ImagePullBackOff: no such image"))
+        );
+        let gated =
+            json!({"conditions": [{"type": "PodScheduled", "status": "False", "reason": "SchedulingGated"}]});
+        assert!(!pod(json!({}), gated).is_unschedulable);
+        let goes = json!({"metadata": {"name": "a", "namespace": "w", "uid": "u", "deletionTimestamp": "2026-01-01T00:00:00Z"}});
+        assert_eq!(waiting_pod(&goes), None);
+    }
 }

@@ -1,8 +1,8 @@
 //! What is counted, as Prometheus reads it.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use jiff::SignedDuration;
@@ -34,6 +34,8 @@ struct Counted {
     terminated: u64,
     panics: u64,
     is_leading: bool,
+    /// The sources that could not be read.
+    unread: BTreeSet<Arc<str>>,
     /// How long the last pods took to start, in milliseconds.
     started: VecDeque<u64>,
     starts: u64,
@@ -93,6 +95,11 @@ impl Metrics {
     /// Counts a panic that was caught.
     pub fn panicked(&self) {
         self.with(|counted| counted.panics += 1);
+    }
+
+    /// Notes what could not be read at the last round.
+    pub fn unread(&self, sources: BTreeSet<Arc<str>>) {
+        self.with(|counted| counted.unread = sources);
     }
 
     /// Notes whether the Lease is held.
@@ -160,6 +167,9 @@ impl Metrics {
         ];
         let leads = format!(" {}", u8::from(counted.is_leading));
         family("nodeform_leader", "gauge", "Whether this replica holds the Lease.", vec![leads]);
+        let gaps = counted.unread.iter().map(|source| format!("{{source=\"{source}\"}} 1"));
+        let help = "Sources that could not be read at the last round.";
+        family("nodeform_gaps", "gauge", help, gaps.collect());
         for (name, help, count) in claims {
             family(name, "counter", help, vec![format!(" {count}")]);
         }
@@ -188,6 +198,7 @@ mod tests {
         metrics.change("create", "done");
         metrics.change("remove-empty", "no longer holds");
         metrics.claim_created();
+        metrics.unread(["nodepools.karpenter.sh".into()].into());
         metrics.started(&[40_000, 10_000, 20_000, 30_500].map(SignedDuration::from_millis));
         let text = metrics.text();
         for line in [
@@ -198,6 +209,7 @@ mod tests {
             "karpenter_nodeclaims_created_total 1",
             "karpenter_nodeclaims_terminated_total 0",
             "nodeform_leader 0",
+            "nodeform_gaps{source=\"nodepools.karpenter.sh\"} 1",
             "nodeform_panics_total 0",
             "# TYPE karpenter_pods_startup_duration_seconds summary",
             "karpenter_pods_startup_duration_seconds{quantile=\"0\"} 10.000",

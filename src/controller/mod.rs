@@ -11,10 +11,12 @@
 //! ledger and the claims hold all.
 
 mod beside;
+mod bulletin;
 mod flights;
 mod looks;
 mod marks;
 mod metrics;
+mod once;
 mod reports;
 mod resume;
 mod round;

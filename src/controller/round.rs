@@ -8,14 +8,16 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::Timestamp;
+use serde_json::Value;
 use tokio::time::Instant;
 
 use super::looks;
 use super::metrics::Metrics;
 use crate::automatic::{self, BackOff, ByHand, Definition, Rest, Rested, Waits};
 use crate::cluster::Cluster;
+use crate::manifests::Source;
 use crate::model::{Mode, Refusal};
-use crate::observe::{Named, Observation, Remembered, observe};
+use crate::observe::{Named, Observation, ObserveFault, Remembered, Unread, observe};
 use crate::offline::{self, Catalogs, Planned, Planner, Problem, Request, World};
 use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
@@ -70,6 +72,36 @@ pub(super) struct Seen {
     pub(super) took: Duration,
     /// What was noticed when it was read.
     pub(super) warnings: Vec<String>,
+    /// What could not be read.
+    pub(super) unread: Vec<Unread>,
+}
+
+/// Why there is no plan.
+#[derive(Debug, Default)]
+pub(super) struct NoRound {
+    pub(super) because: Vec<String>,
+    /// What could not be read.
+    pub(super) unread: Vec<Unread>,
+}
+
+impl From<Vec<String>> for NoRound {
+    fn from(because: Vec<String>) -> Self {
+        Self { because, unread: Vec::new() }
+    }
+}
+
+impl NoRound {
+    fn of_observing(faults: &[ObserveFault]) -> Self {
+        let because = faults.iter().map(|fault| match (&fault.unread, &fault.hint) {
+            (Some(unread), _) => unread.to_string(),
+            (None, Some(hint)) => format!("{}; {hint}", fault.what),
+            (None, None) => fault.what.clone(),
+        });
+        Self {
+            because: because.collect(),
+            unread: faults.iter().filter_map(|fault| fault.unread.clone()).collect(),
+        }
+    }
 }
 
 /// What is needed at once.
@@ -109,15 +141,19 @@ impl Planning {
 ///
 /// # Errors
 /// Everything that keeps a plan from being made.
-pub(super) async fn first(asked: Asked) -> Result<Step, Vec<String>> {
+pub(super) async fn first(asked: Asked) -> Result<Step, NoRound> {
     let at = asked.cluster.clock().now();
     let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
-    let seen = seen.map_err(|faults| faults.iter().map(|fault| fault.what.clone()).collect::<Vec<_>>())?;
+    let seen = seen.map_err(|faults| NoRound::of_observing(&faults))?;
+    let unread = seen.unread.clone();
     // Behind the objects: a kind that was to go when they were read is to go still.
     let definition = looks::definition(&asked.cluster).await;
     let metrics = Arc::clone(&asked.metrics);
     let work = move || needed_at_once(&asked, (seen, definition), at);
-    Ok(Step::Seen(Box::new(on_a_thread(metrics, work).await?)))
+    match on_a_thread(metrics, work).await {
+        Ok(seen) => Ok(Step::Seen(Box::new(seen))),
+        Err(because) => Err(NoRound { because, unread }),
+    }
 }
 
 /// Plans all else of what the first step saw, where nothing of it begins but the nodes that somebody deletes.
@@ -128,10 +164,14 @@ pub(super) async fn rest(
     asked: Asked,
     seen: Seen,
     (first, deleted): (First, BTreeSet<ChangeId>),
-) -> Result<Step, Vec<String>> {
+) -> Result<Step, NoRound> {
     let metrics = Arc::clone(&asked.metrics);
+    let unread = seen.unread.clone();
     let work = move || all_else(&asked, seen, (first, deleted));
-    Ok(Step::Rest(Box::new(on_a_thread(metrics, work).await?)))
+    match on_a_thread(metrics, work).await {
+        Ok(planning) => Ok(Step::Rest(Box::new(planning))),
+        Err(because) => Err(NoRound { because, unread }),
+    }
 }
 
 async fn on_a_thread<T: Send + 'static>(
@@ -150,7 +190,7 @@ fn needed_at_once(
     at: Timestamp,
 ) -> Result<Seen, Vec<String>> {
     let started = Instant::now();
-    let warnings = seen.warnings.clone();
+    let (warnings, unread) = (seen.warnings.clone(), seen.unread.clone());
     let world = world(asked, seen, at).map_err(|problems| said(&problems))?;
     let world = world.without_resting(asked.resting.clone());
     let tried = to_be_tried(asked, &world, at);
@@ -163,7 +203,7 @@ fn needed_at_once(
         });
         Ok::<First, Vec<String>>(First { creates: creates.transpose()?, deleted, waits })
     });
-    Ok(Seen { at, world, definition, first: first.transpose()?, took: started.elapsed(), warnings })
+    Ok(Seen { at, world, definition, first: first.transpose()?, took: started.elapsed(), warnings, unread })
 }
 
 /// The world of the plan that comes first: in mode `observe` that is all there is.
@@ -180,7 +220,7 @@ fn all_else(
     (first, deleted): (First, BTreeSet<ChangeId>),
 ) -> Result<Planning, Vec<String>> {
     let started = Instant::now();
-    let Seen { at, world, definition, first: _, took, warnings: _ } = seen;
+    let Seen { at, world, definition, took, .. } = seen;
     let First { creates, deleted: by_hand, waits } = first;
     let rest = match &creates {
         Some(creates) => asked.planner.plan(&automatic::without_waiting(&world, creates.plan.plan())),
@@ -223,9 +263,24 @@ fn world(asked: &Asked, mut seen: Observation, at: Timestamp) -> Result<World, V
     let ledger = seen.azure.as_mut().and_then(|facts| facts.ledger.as_mut());
     let plans = ledger.and_then(|ledger| ledger.plans.as_mut());
     plans.into_iter().for_each(|plans| plans.extend(asked.in_flight.iter().cloned()));
+    if asked.mode == Mode::Observe {
+        seen.sources.iter_mut().for_each(with_one_fleet);
+    }
     // Nobody reads this snapshot but the next line, which has the catalogue.
     let laid = seen.laid(Request::default(), at)?;
     offline::world(Request { laid: Some(laid), catalogs: asked.catalogs.clone(), ..Request::default() })
+}
+
+/// Leaves the first of several NodeFleets, by name: nothing is done where there are several, and plans are shown all the same.
+fn with_one_fleet(source: &mut Source) {
+    if source.name != "<nodefleets>" {
+        return;
+    }
+    let Ok(mut page) = serde_json::from_slice::<Value>(&source.bytes) else { return };
+    let Some(fleets) = page["items"].as_array_mut().filter(|fleets| fleets.len() > 1) else { return };
+    fleets.sort_by_key(|fleet| fleet["metadata"]["name"].as_str().unwrap_or_default().to_owned());
+    fleets.truncate(1);
+    source.bytes = page.to_string().into_bytes();
 }
 
 fn said(problems: &[Problem]) -> Vec<String> {

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use super::looks;
 use super::metrics::Metrics;
+use super::once::Once;
 use super::serve::Health;
-use super::session::{Session, Why};
+use super::session::{NODE_FLEETS, Session, Why};
 use crate::apply::Stop;
 use crate::automatic::Standing;
 use crate::azure::Azure;
@@ -20,6 +21,9 @@ const AGAIN: Duration = Duration::from_secs(2);
 
 /// How long a session may take to end in order once the controller is to end.
 const ENDING_MAX: Duration = Duration::from_millis(1_200);
+
+/// What is said where the Lease cannot be had.
+const NOT_OURS: &str = "the Lease is not ours";
 
 /// What the controller works with.
 pub struct Controller {
@@ -43,7 +47,7 @@ pub struct Controller {
 
 /// Runs until it is stopped: nothing new begins then, and the Lease is let go.
 pub async fn run(controller: &Controller) {
-    let mut standby = Standby::default();
+    let (mut standby, mut once) = (Standby::default(), Once::default());
     while !controller.stop.is_asked() {
         controller.health.progressed();
         let found = tokio::select! {
@@ -53,11 +57,12 @@ pub async fn run(controller: &Controller) {
         let standing = match found {
             Ok(found) => found,
             Err(failure) => {
-                said("NodeFleets cannot be listed", &failure);
+                once.failed(NODE_FLEETS, &failure);
                 pause(controller).await;
                 continue;
             }
         };
+        once.works(NODE_FLEETS);
         let Leading { held, mode, beside } = match leading(controller, standing.mode, &mut standby).await {
             Ok(Some(leading)) => leading,
             Ok(None) => {
@@ -65,11 +70,12 @@ pub async fn run(controller: &Controller) {
                 continue;
             }
             Err(failure) => {
-                said("the Lease is not ours", &failure);
+                once.failed(NOT_OURS, &failure);
                 pause(controller).await;
                 continue;
             }
         };
+        once.works(NOT_OURS);
         tracing::info!(?mode, beside = beside.as_ref().map(|beside| &*beside.holder), "holding the Lease");
         controller.metrics.leading(true);
         let session = Session::new(controller, (mode, beside), held.gate().clone());
@@ -87,7 +93,7 @@ pub async fn run(controller: &Controller) {
             Why::Lost(because) => tracing::warn!("nothing more is written: {because}"),
         }
         if let Err(failure) = held.release().await {
-            said("the Lease could not be let go", &failure);
+            once.failed("the Lease could not be let go", &failure);
         }
     }
 }
@@ -215,8 +221,4 @@ async fn out_of_time(controller: &Controller) {
 
 async fn pause(controller: &Controller) {
     let _ = tokio::time::timeout(AGAIN, stopped(controller)).await;
-}
-
-pub(super) fn said(what: &str, failure: &ClusterFailure) {
-    tracing::warn!(hint = failure.hint, "{what}: {}", failure.what);
 }

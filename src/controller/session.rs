@@ -1,6 +1,5 @@
 //! While the Lease is held: look, step what is in flight, have rounds planned, begin what is chosen.
 
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,34 +8,31 @@ use tokio::sync::Notify;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::flights::{Flights, READ_MAX, Wanted, unanswered};
-use super::looks::{self, FLEETS, FoundFleet};
+use super::bulletin::{Bulletin, Standing};
+use super::flights::{Flights, READ_MAX, unanswered};
+use super::looks::{self, FoundFleet};
 use super::marks;
+use super::once::Once;
 use super::reports::Reports;
 use super::resume::{self, Left};
-use super::round::{self, Asked, Creates, First, Planning, Seen, Step};
-use super::run::{Beside, Controller, said, stopped};
-use super::tell::{Ended, Teller};
-use crate::api::node_fleet::FleetWaiting;
-use crate::apply::{Actor, Book, BrakeReader, Carrying, Hand, Keeper, Means, Reader};
+use super::round::{self, Asked, NoRound, Step};
+use super::run::{Beside, Controller, stopped};
+use super::tell::Ended;
+use crate::apply::{BrakeReader, Hand, Keeper, Reader};
 use crate::arm::ResourceId;
-use crate::automatic::status::News;
 use crate::automatic::{
-    self, BackOff, Choosing, Evictions, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering,
-    Startups, Tried, Wants,
+    self, BackOff, Evictions, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering, Startups, Wants,
 };
 use crate::cluster::{WriteGate, Writer, lease};
-use crate::launch::Materials;
 use crate::ledger::NeverJoined;
-use crate::manifests::Remark;
-use crate::model::{DisruptionReason, Mode};
+use crate::model::Mode;
 use crate::observe::Remembered;
 use crate::offline::{Planner, World};
-use crate::plan::{Change, ChangeId, Plan, PlanSpec};
-use crate::policy::Policy;
-use crate::review::{self, ApprovedPlan, Brakes, CheckedPlan, NotApproved, Terms};
+use crate::plan::Plan;
+use crate::review;
 use crate::rollout::{self, Evicted, Silent};
-use crate::snapshot::Snapshot;
+
+mod begin;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
@@ -61,6 +57,11 @@ const TIDY: Duration = Duration::from_secs(600);
 /// How long writes that are under way are waited for at the end.
 const ENDING: Duration = Duration::from_secs(1);
 
+/// What is said of lists that fail.
+pub(super) const NODE_FLEETS: &str = "NodeFleets cannot be listed";
+const PODS: &str = "pods cannot be listed";
+const NODE_PLANS: &str = "NodePlans cannot be listed";
+
 /// Why a session ended.
 pub(super) enum Why {
     /// The controller is to end.
@@ -80,8 +81,9 @@ pub(super) struct Session<'a> {
     began: Instant,
     gate: WriteGate,
     writer: Writer,
-    /// The NodeFleet's status.
-    status: Reports,
+    /// What is said of the fleet.
+    bulletin: Bulletin,
+    once: Once,
     /// When pods came to nodes or left them.
     pod_times: Reports,
     clock_speed: u32,
@@ -99,8 +101,7 @@ pub(super) struct Session<'a> {
     planner: Arc<Planner>,
     pod_events: PodEvents,
     startups: Startups,
-    news: News,
-    planning: Option<JoinHandle<Result<Step, Vec<String>>>>,
+    planning: Option<JoinHandle<Result<Step, NoRound>>>,
     /// What the last round leaves where it had nothing to do.
     rest: Option<Arc<Rest>>,
     woken: Arc<Notify>,
@@ -109,8 +110,6 @@ pub(super) struct Session<'a> {
     tidied: Option<Instant>,
     /// What was said last of why nothing begins.
     said: Vec<String>,
-    /// NodePools and AKSNodeClasses that are left out, since they are faulty.
-    faulty: Vec<String>,
     is_resumed: bool,
 }
 
@@ -124,7 +123,8 @@ impl<'a> Session<'a> {
         let woken: Arc<Notify> = Arc::default();
         let writer = controller.cluster.writing(&gate);
         Self {
-            status: Reports::begin(writer.clone(), "the NodeFleet's status"),
+            bulletin: Bulletin::new(mode, writer.clone(), (Arc::clone(&controller.metrics), clock_speed)),
+            once: Once::default(),
             pod_times: Reports::begin(writer.clone(), "lastPodEventTime of a NodeClaim"),
             writer,
             controller,
@@ -136,7 +136,7 @@ impl<'a> Session<'a> {
             remembered: Remembered::new(controller.azure.clone()),
             reader: None,
             brakes: BrakeReader::automatic(controller.cluster.clone()),
-            flights: Flights::new(Arc::clone(&woken), Arc::clone(&controller.health)),
+            flights: Flights::new(Arc::clone(&woken), Arc::clone(&controller.health), clock_speed),
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
@@ -145,7 +145,6 @@ impl<'a> Session<'a> {
             planner: Arc::default(),
             pod_events: PodEvents::default(),
             startups: Startups::default(),
-            news: News { mode, ..News::default() },
             planning: None,
             rest: None,
             woken,
@@ -153,7 +152,6 @@ impl<'a> Session<'a> {
             stepped: None,
             tidied: None,
             said: Vec::new(),
-            faulty: Vec::new(),
             is_resumed: false,
         }
     }
@@ -193,21 +191,29 @@ impl<'a> Session<'a> {
             return Some(Why::OtherMode);
         }
         let said_mode = if self.beside.is_some() { Mode::Auto } else { self.mode };
-        match looks::standing(&self.controller.cluster).await {
-            Ok(found) if found.standing.mode != said_mode => return Some(Why::OtherMode),
-            Ok(found) => {
-                self.controller.health.progressed();
-                self.publish(&found);
-            }
-            Err(failure) => said("NodeFleets cannot be listed", &failure),
-        }
+        let found = looks::standing(&self.controller.cluster).await;
         self.controller.health.progressed();
         match looks::waiting(&self.controller.cluster).await {
             Ok(waiting) => {
+                self.once.works(PODS);
                 self.startups.saw(&waiting);
-                self.rounds.saw(waiting.into_iter().map(|pod| pod.uid).collect(), self.now());
+                let unplaced = waiting.iter().filter(|pod| pod.is_unschedulable);
+                self.rounds.saw(unplaced.map(|pod| pod.uid.clone()).collect(), self.now());
+                self.bulletin.saw(Some(waiting));
             }
-            Err(failure) => said("pods cannot be listed", &failure),
+            Err(failure) => {
+                self.once.failed(PODS, &failure);
+                self.bulletin.saw(None);
+            }
+        }
+        match found {
+            Ok(found) if found.standing.mode != said_mode => return Some(Why::OtherMode),
+            Ok(found) => {
+                self.once.works(NODE_FLEETS);
+                self.controller.health.progressed();
+                self.publish(&found);
+            }
+            Err(failure) => self.once.failed(NODE_FLEETS, &failure),
         }
         None
     }
@@ -222,30 +228,17 @@ impl<'a> Session<'a> {
         found.is_ok_and(|found| found.as_ref() != Some(holder))
     }
 
-    /// Writes the NodeFleet's status, where it says something new.
+    /// Says how it is.
     fn publish(&mut self, found: &FoundFleet) {
-        self.news.in_flight = self.flights.listed();
-        self.news.take_silent(self.back_off.silent(self.now()));
-        let troubles = self.flights.troubles(self.now());
-        self.news.take_failed(self.back_off.not_done(self.now()).chain(troubles));
-        self.news.take_kept(self.flights.kept());
-        self.news.take_paced(self.flights.paced());
-        let Some(fleet) = &found.standing.fleet else { return };
-        let mut news = self.news.clone();
-        let beside = self.beside.as_ref().map(|Beside { namespace, holder }| {
-            format!(
-                "`{holder}` holds Lease `{namespace}/{}` and is none of this Deployment's Pods: nothing is done beside it, \
-                 and it goes on once the Lease is free",
-                lease::NAME
-            )
-        });
-        news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
-        let unread = self.flights.unread.iter().filter(|_| self.flights.len() > 0);
-        news.stops.extend(unread.map(|because| format!("nothing is done until this can be read: {because}")));
-        news.stops.extend(self.flights.stop());
-        news.stops.splice(0..0, beside);
-        let Some(patch) = news.patch(fleet, &found.object, self.now()) else { return };
-        self.status.patch_status(format!("{FLEETS}/{}", fleet.name), patch);
+        let standing = Standing {
+            found,
+            beside: self.beside.as_ref(),
+            flights: &self.flights,
+            back_off: &self.back_off,
+            troubles: self.controller.azure.troubles(),
+            at: self.now(),
+        };
+        self.bulletin.publish(&standing);
     }
 
     fn now(&self) -> Timestamp {
@@ -286,7 +279,7 @@ impl<'a> Session<'a> {
     }
 
     /// Has a step of a round planned beside all else.
-    fn plan(&mut self, step: impl Future<Output = Result<Step, Vec<String>>> + Send + 'static) {
+    fn plan(&mut self, step: impl Future<Output = Result<Step, NoRound>> + Send + 'static) {
         let woken = Arc::clone(&self.woken);
         self.planning = Some(tokio::spawn(async move {
             let step = step.await;
@@ -300,216 +293,16 @@ impl<'a> Session<'a> {
         let Some(planning) = self.planning.take_if(|planning| planning.is_finished()) else { return };
         match planning.await {
             Ok(Ok(Step::Seen(seen))) => {
-                self.news.stops.clear();
-                seen.warnings.iter().for_each(|warning| tracing::debug!("{warning}"));
+                self.bulletin.seen(&seen);
                 self.of_seen(*seen).await;
             }
             Ok(Ok(Step::Rest(planning))) => self.of_rest(*planning).await,
-            Ok(Err(because)) => {
-                if self.news.stops != because {
-                    because.iter().for_each(|because| tracing::warn!("no plan: {because}"));
-                }
-                self.news.stops = because;
-            }
-            Err(error) => {
-                let because = format!("the round ended with a bug of nodeform: {error}");
-                self.controller.metrics.panicked();
-                tracing::error!(
-                    hint = "report it with the lines before; the next round plans again",
-                    "{because}"
-                );
-                self.news.stops = vec![because];
-            }
+            Ok(Err(none)) => self.bulletin.no_round(none),
+            Err(error) => self.bulletin.round_panicked(&error),
         }
         if self.planning.is_none() {
             self.rounds.ended(self.now());
         }
-    }
-
-    /// Begins what is needed at once; where nothing is, has all else planned.
-    async fn of_seen(&mut self, mut seen: Seen) {
-        let (at, world) = (seen.at, &seen.world);
-        self.news.take_tried(&world.evidence.tries.tried);
-        self.news.take_learned(&world.evidence.nodes);
-        self.note_faulty(world);
-        self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
-        let Some(mut first) = seen.first.take() else { return self.write_down(world, at).await };
-        self.rest = None;
-        for hold in self.news.take_deletions(&first.waits) {
-            tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
-        }
-        let mut deleted = BTreeSet::new();
-        if let Some(creates) = &first.creates {
-            if self.reader.is_none() {
-                self.reader = reader(self.controller, world);
-            }
-            if !self.is_resumed {
-                self.resume(world).await;
-                if !self.is_resumed {
-                    return;
-                }
-                self.look_after(creates.plan.plan());
-            }
-            self.write_down(world, at).await;
-            deleted = self.begin_deleted(world, first.deleted.take()).await;
-            let new = self.chosen(&creates.plan.plan().spec, &self.flights.unsettled());
-            if !new.wanted.is_empty() {
-                return self.begin_creates(seen, first, (deleted, new.left_out)).await;
-            }
-        }
-        let rest = round::rest(self.asked(), seen, (first, deleted));
-        self.plan(rest);
-    }
-
-    /// Begins new nodes for pods that wait.
-    async fn begin_creates(
-        &mut self,
-        seen: Seen,
-        first: First,
-        (deleted, left_out): (BTreeSet<ChangeId>, BTreeMap<ChangeId, Arc<str>>),
-    ) {
-        let Some(Creates { plan, policy }) = first.creates else { return };
-        self.controller.metrics.planned(seen.took);
-        self.controller.metrics.cost(plan.plan());
-        self.tell_waiting(plan.plan(), seen.at);
-        self.news.take(plan.plan(), plan.plan(), seen.at);
-        self.flights.keep_only(&Wanted { changes: deleted, ..Wanted::default() });
-        self.begin(&seen.world, &policy, (plan, left_out)).await;
-    }
-
-    /// Says which pods stay Pending by a plan that had all of them before it.
-    fn tell_waiting(&mut self, with_waiting: &Plan, at: Timestamp) {
-        let mut waiting = looks::without_node(with_waiting);
-        waiting.extend(looks::awaited(with_waiting, at, self.clock_speed));
-        for FleetWaiting { pods, example, because } in self.news.take_waiting(waiting) {
-            tracing::warn!(pods, example, "pods stay Pending: {because}");
-        }
-    }
-
-    /// Begins what is wanted of a round that needed nothing at once.
-    async fn of_rest(&mut self, planning: Planning) {
-        self.controller.metrics.planned(planning.took);
-        self.news.take(planning.rest.plan(), planning.with_waiting(), planning.at);
-        self.tell_waiting(planning.with_waiting(), planning.at);
-        let Planning { at, world, creates, deleted, rest, took: _, at_rest } = planning;
-        self.controller.metrics.cost(rest.plan());
-        self.rest = at_rest.map(Arc::new);
-        if creates.is_none() {
-            return;
-        }
-        let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
-        self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
-        let spec = &rest.plan().spec;
-        let is_create = |id: &ChangeId| spec.changes.get(id).is_some_and(|it| it.change.create().is_some());
-        let mut under_way = self.flights.unsettled();
-        self.flights.keep_only(&wanted(rest.plan(), &deleted));
-        under_way.extend(self.flights.pending());
-        for (id, because) in review::not_allowed(rest.plan(), &world.snapshot) {
-            let Some(Change::Update(update)) = spec.changes.get(&id).map(|it| &it.change) else { continue };
-            let node = &update.target.node;
-            self.back_off.failed(
-                &Tried::ToUpdate(node.clone()),
-                (&node.to_string().into(), &because),
-                self.now(),
-            );
-        }
-        let new = self.chosen(spec, &under_way);
-        // Creates alone are for nodes none of which goes yet, or for pods that wait.
-        if !new.wanted.iter().all(is_create) {
-            let mut left_out = new.left_out;
-            leave_out_waiting(spec, &mut left_out);
-            self.begin(&world, &world.policy, (rest, left_out)).await;
-        }
-    }
-
-    fn note_faulty(&mut self, world: &World) {
-        let faulty = world.faulty.iter().map(|Remark { object, what, .. }| format!("{object}: {what}"));
-        let faulty: Vec<String> = faulty.collect();
-        let is_new = |text: &&String| !self.faulty.contains(text);
-        faulty.iter().filter(is_new).for_each(|text| tracing::warn!("{text}"));
-        self.faulty = faulty;
-    }
-
-    /// Has the nodes drained and removed that somebody deletes; returns those changes.
-    async fn begin_deleted(&mut self, world: &World, plan: Option<CheckedPlan>) -> BTreeSet<ChangeId> {
-        let Some(plan) = plan else { return BTreeSet::new() };
-        let spec = &plan.plan().spec;
-        let deleted = spec.deletes().map(|(id, _)| id.clone()).collect();
-        let new = self.chosen(spec, &self.flights.unsettled());
-        if !new.wanted.is_empty() {
-            self.begin(world, &world.policy, (plan, new.left_out)).await;
-        }
-        deleted
-    }
-
-    fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
-        let Self { wants, back_off, .. } = self;
-        let (making, awaiting) = (&self.flights.making(), &self.flights.awaiting());
-        let choosing = Choosing { wants, back_off, in_flight, making, awaiting, at: self.now() };
-        let left_out = automatic::left_out(spec, choosing);
-        let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
-        Chosen { wanted, left_out }
-    }
-
-    /// Has a plan carried out, but for what is left out. It was made by `policy`, which may ask for less than users do.
-    async fn begin(
-        &mut self,
-        world: &World,
-        policy: &Policy,
-        (checked, left_out): (CheckedPlan, BTreeMap<ChangeId, Arc<str>>),
-    ) {
-        let snapshot = &world.snapshot;
-        let now = review::Now { snapshot, policy, begun: &BTreeSet::new() };
-        let approved = review::approve(checked, now, Terms::default());
-        match approved {
-            Ok(approved) => {
-                let approved = approved.under(Brakes::of(&world.policy)).withholding(left_out);
-                self.carry((snapshot, policy), approved).await;
-            }
-            Err(faults) => self.not_approved(&faults),
-        }
-    }
-
-    fn not_approved(&mut self, faults: &[NotApproved]) {
-        let stops: Vec<String> = faults.iter().map(ToString::to_string).collect();
-        if self.said != stops {
-            faults.iter().for_each(|fault| tracing::info!(hint = fault.hint(), "{fault}"));
-        }
-        self.said = stops.clone();
-        self.news.stops = stops;
-    }
-
-    async fn carry(&mut self, (snapshot, policy): (&Snapshot, &Policy), approved: ApprovedPlan) {
-        let plan = Arc::new(approved);
-        let book = match Book::open(self.writer.clone(), &plan, None, self.now()).await {
-            Ok(book) => book,
-            Err(fault) => {
-                tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");
-                self.news.stops = vec![fault.to_string()];
-                return;
-            }
-        };
-        let means = Means {
-            writer: self.writer.clone(),
-            gate: self.gate.clone(),
-            azure: self.controller.azure.clone(),
-            materials: Materials::of((snapshot, policy), plan.spec()),
-        };
-        let (adds, removes) = (plan.spec().creates().count(), plan.spec().deletes().count());
-        let changes =
-            plan.spec().changes.values().filter(|it| matches!(it.change, Change::Update(_))).count();
-        tracing::info!(
-            plan = plan.id(),
-            adds,
-            changes,
-            removes,
-            held = plan.left_out().len(),
-            "carrying out"
-        );
-        let actor = Actor::new(Arc::clone(&plan), means);
-        let metrics = Arc::clone(&self.controller.metrics);
-        let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);
-        self.flights.add(carrying, Teller { plan, metrics });
     }
 
     /// Goes on with what an earlier process has begun.
@@ -517,8 +310,9 @@ impl<'a> Session<'a> {
         let Some(reader) = &self.reader else { return };
         let Left { plans, never_joined } = match resume::left(&self.controller.cluster).await {
             Ok(left) => left,
-            Err(failure) => return said("NodePlans cannot be listed", &failure),
+            Err(failure) => return self.once.failed(NODE_PLANS, &failure),
         };
+        self.once.works(NODE_PLANS);
         let Ok((seen, failures)) = tokio::time::timeout(READ_MAX, reader.read()).await else {
             return tracing::warn!("{}", unanswered());
         };
@@ -629,34 +423,6 @@ impl<'a> Session<'a> {
             tokio::time::sleep(Duration::from_millis(50)).await;
         }
         Why::Stopped
-    }
-}
-
-/// What of a plan may begin, and what not.
-struct Chosen {
-    wanted: BTreeSet<ChangeId>,
-    left_out: BTreeMap<ChangeId, Arc<str>>,
-}
-
-/// Returns what a plan wants of those that are in flight: its changes but the new nodes, which have other names in each plan;
-/// and the nodes that have drifted or are too old and whose turn has not come, or whose pods' new nodes are yet to come.
-fn wanted(plan: &Plan, deleted: &BTreeSet<ChangeId>) -> Wanted {
-    let changes = plan.spec.changes.iter().filter(|(_, planned)| planned.change.create().is_none());
-    let staying = plan.evidence.report.staying.iter().map(|(node, _)| node);
-    let waiting = staying.chain(plan.evidence.held.iter().map(|held| &held.node));
-    let reasons = [DisruptionReason::Drifted, DisruptionReason::Expired];
-    Wanted {
-        changes: changes.map(|(id, _)| id).chain(deleted).cloned().collect(),
-        due: waiting.flat_map(|node| reasons.map(|reason| (node.clone(), reason))).collect(),
-    }
-}
-
-/// Leaves out the creates that no removal waits for: pods that wait have theirs by the other plan.
-fn leave_out_waiting(spec: &PlanSpec, left_out: &mut BTreeMap<ChangeId, Arc<str>>) {
-    let removals = spec.execution.iter().flat_map(|execution| execution.removals.values());
-    let needed: BTreeSet<&ChangeId> = removals.flat_map(|removal| &removal.after).collect();
-    for (id, _, _) in spec.creates().filter(|(id, _, _)| !needed.contains(id)) {
-        left_out.entry(id.clone()).or_insert_with(|| "no node that goes needs it".into());
     }
 }
 

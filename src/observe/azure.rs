@@ -5,7 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Ask, KarpenterVariables, Observation, ObserveFault, Place, classes, images, network, obstacles};
+use super::{
+    Ask, KarpenterVariables, Observation, ObserveFault, Place, Unread, classes, images, network, obstacles,
+};
 use crate::arm::answer::{
     self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
@@ -29,7 +31,7 @@ pub(super) async fn read(
     variables.complete(&mut facts)?;
     facts.registry_suffix = azure.registry_suffix().map(Arc::from);
     let group = ResourceId::of_group(place.id.subscription(), &facts.node_resource_group)
-        .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None }])?;
+        .map_err(|fault| vec![ObserveFault { what: fault.to_string(), hint: None, unread: None }])?;
     let classes = classes::read(seen);
     let mut reader = Reader { azure, seen };
     let vms = reader.list::<Machine>("VMs", &Request::list_machines(&group)).await;
@@ -120,6 +122,7 @@ impl<K: Ask> Reader<'_, K> {
             what: format!("{what} in Azure"),
             consequence: "nothing that depends on them is changed".to_owned(),
         });
+        self.seen.unread.push(Unread::of_azure(what, why));
         self.seen.warnings.push(format!("{what} could not be read: {why}"));
     }
 
@@ -129,6 +132,9 @@ impl<K: Ask> Reader<'_, K> {
             warning.push_str("; ");
             warning.push_str(next);
         }
+        if let Some(unread) = self.seen.unread.last_mut() {
+            unread.hint = Some(next.to_owned());
+        }
     }
 }
 
@@ -137,7 +143,7 @@ async fn managed_cluster(azure: &impl Ask, place: &Place) -> Result<ManagedClust
     let read = azure.one(&Request::read(&place.id, Api::ContainerService)).await;
     let body = read.map_err(|fault| match fault.is_not_found {
         true => ObserveFault::new(fault.what, "list the clusters that there are: `az aks list -o table`"),
-        false => ObserveFault { what: fault.what, hint: fault.hint },
+        false => ObserveFault { what: fault.what, hint: fault.hint, unread: None },
     })?;
     answer::read(body).map_err(|fault| {
         let what = format!("`GET {}`: what came is no managed cluster: {fault}", place.id);

@@ -2,16 +2,22 @@
 
 use std::collections::BTreeSet;
 
-use super::{Observation, ObserveFault};
-use crate::cluster::{Cluster, ClusterFailure};
+use super::{Observation, ObserveFault, Unread};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
 use crate::manifests::Source;
 use crate::manifests::listed::{ListedKind, NEEDED_KINDS, SNAPSHOT_KINDS};
 use crate::snapshot::Gap;
 
 impl From<ClusterFailure> for ObserveFault {
     fn from(failure: ClusterFailure) -> Self {
-        Self { what: failure.what, hint: Some(failure.hint) }
+        Self { what: failure.what, hint: Some(failure.hint), unread: None }
     }
+}
+
+/// Says which kind could not be listed.
+fn unlisted(kind: ListedKind, failure: &ClusterFailure) -> Unread {
+    let is_forbidden = failure.kind == ClusterFailureKind::Forbidden;
+    Unread::of_kind(kind.resource, is_forbidden, (&failure.what, &failure.hint))
 }
 
 /// The kinds of CustomResourceDefinitions that carrying plans out writes, sorted.
@@ -67,8 +73,14 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
                 seen.sources.extend(listed.pages.into_iter().map(named));
                 seen.listed.insert(kind.word.to_owned());
             }
-            Err(failure) if NEEDED_KINDS.contains(&kind.word) => return Err(failure.into()),
-            Err(failure) => unread.push((kind.word, failure)),
+            Err(failure) if NEEDED_KINDS.contains(&kind.word) => {
+                let unread = Some(unlisted(kind, &failure));
+                return Err(ObserveFault { unread, ..failure.into() });
+            }
+            Err(failure) => {
+                seen.unread.push(unlisted(kind, &failure));
+                unread.push((kind.word, failure));
+            }
         }
     }
     let words: Vec<&str> = unread.iter().map(|(word, _)| *word).collect();

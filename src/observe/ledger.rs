@@ -6,7 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::Value;
 
-use super::Observation;
+use super::{Observation, Unread};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind};
 use crate::ledger::{self, Ledger};
 use crate::snapshot::azure::LedgerFacts;
@@ -25,6 +25,9 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
                 what: "nodeplans of the cluster".to_owned(),
                 consequence: "what Azure refused to earlier plans is not known".to_owned(),
             });
+            let is_forbidden = failure.kind == ClusterFailureKind::Forbidden;
+            let said = (failure.what.as_str(), failure.hint.as_str());
+            seen.unread.push(Unread::of_kind("nodeplans.nodeform.dev", is_forbidden, said));
             seen.warnings.push(format!("nodeplans could not be listed: {failure}"));
             return None;
         }

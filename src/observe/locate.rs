@@ -70,7 +70,7 @@ fn unnamed(what: &str) -> ObserveFault {
 
 /// A call to Azure that failed.
 fn unread(fault: AskFault) -> ObserveFault {
-    ObserveFault { what: fault.what, hint: fault.hint }
+    ObserveFault { what: fault.what, hint: fault.hint, unread: None }
 }
 
 /// Returns the resource group that most nodes of Azure are in.

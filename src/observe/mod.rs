@@ -14,6 +14,7 @@ mod locate;
 mod network;
 mod obstacles;
 mod remembered;
+mod unread;
 
 use std::collections::BTreeSet;
 
@@ -31,6 +32,7 @@ pub use ask::{Ask, AskFault};
 pub use karpenter::KarpenterVariables;
 pub use locate::Named;
 pub use remembered::Remembered;
+pub use unread::Unread;
 
 /// What was seen.
 #[derive(Debug, Default)]
@@ -47,6 +49,8 @@ pub struct Observation {
     pub usages: Option<Vec<Usage>>,
     /// What could not be read, and what follows for plans.
     pub gaps: Vec<Gap>,
+    /// The same by its source, with the cause and the next step.
+    pub unread: Vec<Unread>,
     /// What the user has to know, a line each.
     pub warnings: Vec<String>,
 }
@@ -57,7 +61,7 @@ impl Observation {
     /// # Errors
     /// Objects that are faulty.
     pub fn snapshot(self, options: Request, at: Timestamp) -> Result<SnapshotFile, Vec<Problem>> {
-        let Self { sources, listed, azure, usages, gaps, missing: _, warnings: _ } = self;
+        let Self { sources, listed, azure, usages, gaps, missing: _, unread: _, warnings: _ } = self;
         let usages = options.usages.clone().or(usages);
         let seen = || azure.as_ref().map(|facts| Region::new(&*facts.cluster.location));
         let location = options.location.clone().or_else(seen);
@@ -96,11 +100,13 @@ pub struct ObserveFault {
     pub what: String,
     /// What to do next.
     pub hint: Option<String>,
+    /// What could not be read, where that is why.
+    pub unread: Option<Unread>,
 }
 
 impl ObserveFault {
     fn new(what: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { what: what.into(), hint: Some(hint.into()) }
+        Self { what: what.into(), hint: Some(hint.into()), unread: None }
     }
 }
 

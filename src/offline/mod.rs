@@ -313,6 +313,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let is_as_seen = reading == ReadOptions::default()
         && laid.as_ref().is_some_and(|laid| laid.with.is_empty() && laid.prune.is_empty());
     let ((mut objects, mut policy), recorded) = taken(laid, sources, &reading, names)?;
+    let gaps = unread(gaps, recorded.as_ref(), &mut objects);
     let mut assumptions = Vec::new();
     let said = location.or_else(|| recorded.as_ref()?.location.clone());
     let given = recorded.as_ref().and_then(Recorded::catalog).filter(|_| catalogs.is_empty());
@@ -341,8 +342,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let kept = [live::keep_others(&mut snapshot), live::of_lost(&snapshot.nodes)].concat();
     let evidence = learned::taken(&mut snapshot, &objects, (&policy, network));
     headroom::keep_room(&mut snapshot, &policy.buffers, &objects.templates);
-    let of_recorded = recorded.into_iter().flat_map(|recorded| recorded.gaps);
-    note(&mut snapshot, assumptions, gaps.into_iter().chain(of_recorded));
+    note(&mut snapshot, assumptions, gaps);
     let snapshot = supposed(snapshot, &question, &wishes)?;
     let own = policy.fleet.strategy;
     let world = World {
@@ -363,8 +363,16 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     Ok(world.by(strategy.unwrap_or(own)))
 }
 
+/// Returns what could not be read. Of kinds that could not be listed it is not said that the input has none of them.
+fn unread(gaps: Vec<Gap>, recorded: Option<&Recorded>, objects: &mut Objects) -> Vec<Gap> {
+    let of_recorded = recorded.into_iter().flat_map(|recorded| recorded.gaps.iter().cloned());
+    let gaps: Vec<Gap> = gaps.into_iter().chain(of_recorded).collect();
+    objects.missing.retain(|kind| !gaps.iter().any(|gap| gap.is_of_kind(kind.short())));
+    gaps
+}
+
 /// Notes in a snapshot what was assumed, and what could not be read.
-fn note(snapshot: &mut Snapshot, assumptions: Vec<Assumption>, gaps: impl Iterator<Item = Gap>) {
+fn note(snapshot: &mut Snapshot, assumptions: Vec<Assumption>, gaps: Vec<Gap>) {
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.extend(unlisted::assumption(snapshot));
     snapshot.assumptions.sort();

@@ -102,10 +102,26 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     faults.retain(|fault| narrow.iter().all(|other| other.path != fault.path));
     faults.extend(narrow);
     let later = later_fields(kind, object);
-    faults.retain(|fault| !later.contains(fault));
+    faults.retain(|fault| !later.contains(fault) && !is_of_status(fault));
     faults.sort();
     faults.dedup();
     faults
+}
+
+/// Whether a fault is of what was observed. Nobody asks for anything there, and a later version that wrote it knows more
+/// fields than this one: whoever rolls back to this one has to be able to plan.
+fn is_of_status(fault: &Fault) -> bool {
+    matches!(fault.path.first(), Some(Segment::Key(first)) if first == "status")
+}
+
+/// Returns the object as plans are made of it: without a status that this version cannot read.
+fn with_readable_status(kind: Kind, object: &Value) -> Value {
+    let mut object = object.clone();
+    let is_readable = !admission_faults(kind, &object).iter().any(is_of_status);
+    if let Some(fields) = object.as_object_mut().filter(|_| !is_readable) {
+        fields.remove("status");
+    }
+    object
 }
 
 /// The fields of an object that this version does not know and that are likely of a later one: the Azure provider's

@@ -274,6 +274,30 @@ fn a_field_of_a_class_that_is_near_none_is_of_a_later_version_and_no_fault() {
 }
 
 #[test]
+fn a_status_that_a_later_version_wrote_stops_no_plan() {
+    let fleet = |status: Value| {
+        let value = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "f"},
+            "spec": {"mode": "auto"}, "status": status});
+        (
+            lines(Kind::NodeFleet, &value),
+            parse(&[WireObject { kind: Kind::NodeFleet, value: &value }]).is_ok(),
+        )
+    };
+    for status in [json!({"zzz": 1}), json!({"mode": "dream"}), json!({"holds": "none"}), json!(7)] {
+        assert_eq!(fleet(status.clone()), (Vec::new(), true), "{status}");
+    }
+    let pool = pool(|pool| pool["status"] = json!({"zzz": 1}));
+    assert_eq!(lines(Kind::NodePool, &pool), Vec::<String>::new());
+    let known = class("a", &json!({}));
+    let strange = {
+        let mut class = known.clone();
+        class["status"] = json!({"zzz": 1});
+        class
+    };
+    assert_eq!(parsed(Kind::AksNodeClass, &strange), parsed(Kind::AksNodeClass, &known));
+}
+
+#[test]
 fn kata_needs_azure_linux_and_no_fips() {
     let said = |spec: &Value| lines(Kind::AksNodeClass, &class("a", spec));
     let fine = json!({"imageFamily": "AzureLinux", "workloadRuntime": "KataVmIsolation"});

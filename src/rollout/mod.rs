@@ -32,6 +32,7 @@ pub mod read;
 mod remove;
 pub mod seen;
 mod silent;
+mod told;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -56,6 +57,7 @@ pub use pace::coming;
 pub use performed::{After, Performed};
 pub use seen::{Seen, Whole};
 pub use silent::{Silent, silent};
+pub use told::{Told, told};
 
 use crate::plan::{Change, ChangeId, Execution, mark};
 use crate::review::{ApprovedPlan, LeftOut};

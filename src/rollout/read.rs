@@ -1,7 +1,7 @@
 //! Objects as they were listed, cut to what a rollout sees. An object that cannot be read fails its whole list: a list
 //! without it would be taken for all. A pod is taken for one that stays: nobody removes its node, and all else goes on.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -286,16 +286,29 @@ pub fn waiting(object: &Value) -> Option<(PodKey, Arc<str>)> {
     Some((PodKey::new(namespace, text("metadata", "name")?), text("metadata", "uid")?.into()))
 }
 
-/// Reads the node of a VolumeAttachment that is attached.
+/// Reads the node of a VolumeAttachment that is attached, and its name.
 ///
 /// # Errors
 /// What is wrong with it.
-pub fn attachment(object: &Value) -> Result<Option<NodeName>, ReadFault> {
+pub fn attachment(object: &Value) -> Result<Option<(NodeName, Arc<str>)>, ReadFault> {
+    let name = object["metadata"]["name"].as_str().unwrap_or("?");
     let node = object["spec"]["nodeName"].as_str().ok_or_else(|| ReadFault {
-        object: format!("VolumeAttachment `{}`", object["metadata"]["name"].as_str().unwrap_or("?")),
+        object: format!("VolumeAttachment `{name}`"),
         because: "it names no node".to_owned(),
     })?;
-    Ok(Some(NodeName::new(node)))
+    Ok(Some((NodeName::new(node), name.into())))
+}
+
+/// Puts VolumeAttachments together by their nodes.
+#[must_use]
+pub fn attached(
+    found: impl IntoIterator<Item = (NodeName, Arc<str>)>,
+) -> BTreeMap<NodeName, BTreeSet<Arc<str>>> {
+    let mut by_node: BTreeMap<NodeName, BTreeSet<Arc<str>>> = BTreeMap::new();
+    for (node, name) in found {
+        by_node.entry(node).or_default().insert(name);
+    }
+    by_node
 }
 
 #[cfg(test)]

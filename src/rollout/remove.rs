@@ -3,6 +3,9 @@
 //! Nothing of it starts unless the node is the one that was approved. Once it is tainted it is finished: a node that is half
 //! drained helps nobody. Until then pods may come and people may protect it: that is looked at again, and it is taken back.
 
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
 use jiff::Timestamp;
 use serde_json::json;
 
@@ -211,8 +214,8 @@ impl<'a> Going<'a> {
             if let Some(standing) = taken_back().or_else(tainted).or_else(|| self.drain(name, since)) {
                 return standing;
             }
-            if ground.world.attached.contains(name) && !self.is_over(since) {
-                return Standing::waits(format!("volumes to be detached from node `{name}`"));
+            if let Some(found) = ground.world.attached.get(name).filter(|_| !self.is_over(since)) {
+                return Standing::waits(detached(name, found));
             }
         }
         if let Some(vm) = vm {
@@ -350,6 +353,25 @@ const fn tier(pod: &SeenPod) -> u8 {
 fn is_stuck(pod: &SeenPod, now: Timestamp) -> bool {
     const PATIENCE: jiff::SignedDuration = jiff::SignedDuration::from_mins(1);
     pod.gone_by.is_some_and(|end| now.duration_since(end) > PATIENCE)
+}
+
+/// Says which volumes are still attached to a node that has been drained: Karpenter waits for them too.
+fn detached(node: &NodeName, attachments: &BTreeSet<Arc<str>>) -> String {
+    const NAMED_MAX: usize = 3;
+    let mut named: Vec<String> = attachments
+        .iter()
+        .take(NAMED_MAX)
+        .map(|attachment| format!("VolumeAttachment `{attachment}`"))
+        .collect();
+    if attachments.len() > NAMED_MAX {
+        named.push(format!("{} more", attachments.len() - NAMED_MAX));
+    }
+    let first = attachments.first().map_or("", |first| first);
+    format!(
+        "volumes to be detached from node `{node}`: {}; one whose PersistentVolumeClaim is gone stays until somebody \
+         removes it: `kubectl delete volumeattachment {first}`",
+        named.join(", ")
+    )
 }
 
 fn counted(pods: usize) -> String {

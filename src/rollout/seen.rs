@@ -24,8 +24,8 @@ pub struct Seen {
     pub pods: Option<Vec<SeenPod>>,
     /// Pods that wait for a node, with their UIDs.
     pub waiting: Option<BTreeMap<PodKey, Arc<str>>>,
-    /// Nodes that volumes are attached to.
-    pub attached: Option<BTreeSet<NodeName>>,
+    /// Nodes that volumes are attached to, with the VolumeAttachments.
+    pub attached: Option<BTreeMap<NodeName, BTreeSet<Arc<str>>>>,
     /// VMs of the node resource group, by id in lower case.
     pub vms: Option<BTreeMap<Arc<str>, SeenVm>>,
     /// Network interfaces of the node resource group, by id in lower case.
@@ -217,8 +217,8 @@ pub struct Whole<'s> {
     pub pods: &'s [SeenPod],
     /// Pods that wait for a node, with their UIDs.
     pub waiting: &'s BTreeMap<PodKey, Arc<str>>,
-    /// Nodes that volumes are attached to.
-    pub attached: &'s BTreeSet<NodeName>,
+    /// Nodes that volumes are attached to, with the VolumeAttachments.
+    pub attached: &'s BTreeMap<NodeName, BTreeSet<Arc<str>>>,
     /// VMs by id in lower case.
     pub vms: &'s BTreeMap<Arc<str>, SeenVm>,
     /// Network interfaces by id in lower case.

@@ -34,7 +34,6 @@ pub use suppose::{Question, suppose};
 pub use wish::wish;
 
 use crate::catalog::Catalog;
-use crate::manifests::listed::Everywhere;
 use crate::manifests::tree::shortened_within;
 use crate::model::disruption_budget::DisruptionBudget;
 use crate::model::eviction::Evictions;
@@ -94,17 +93,24 @@ pub enum GapKind {
 }
 
 impl Gap {
-    /// Returns the gap that kinds leave which could not be listed, in kubectl's words. Of those that every cluster has
-    /// objects of, each plan says so itself.
+    /// What stands behind the kinds that could not be listed.
+    const OF_CLUSTER: &str = " of the cluster";
+
+    /// Returns the gap that kinds leave which could not be listed, in kubectl's words.
     #[must_use]
     pub fn of_kinds(words: &[&str]) -> Option<Self> {
-        let is_everywhere = |word: &str| Everywhere::ALL.into_iter().any(|kind| kind.short() == word);
-        let others: Vec<&str> = words.iter().copied().filter(|word| !is_everywhere(word)).collect();
-        (!others.is_empty()).then(|| Self {
+        (!words.is_empty()).then(|| Self {
             kind: GapKind::Unlistable,
-            what: format!("{} of the cluster", others.join(", ")),
+            what: format!("{}{}", words.join(", "), Self::OF_CLUSTER),
             consequence: "they could not be listed, and are planned as if there were none".to_owned(),
         })
+    }
+
+    /// Returns whether it is of a kind that could not be listed, in kubectl's word.
+    #[must_use]
+    pub fn is_of_kind(&self, word: &str) -> bool {
+        let words = self.what.strip_suffix(Self::OF_CLUSTER).filter(|_| self.kind == GapKind::Unlistable);
+        words.is_some_and(|words| words.split(", ").any(|known| known == word))
     }
 }
 

@@ -89,7 +89,7 @@ fn seen(stage: &mut Stage, ready: &Ready) -> Seen {
         nodes: Some(nodes.iter().map(|node| read::node(node).unwrap()).collect()),
         pods: Some(pods.iter().filter_map(|pod| read::pod(pod).unwrap()).collect()),
         waiting: Some(pods.iter().filter_map(read::waiting).collect()),
-        attached: Some(BTreeSet::new()),
+        attached: Some(BTreeMap::new()),
         vms: Some(vms.collect()),
         interfaces: Some(BTreeMap::new()),
     }

@@ -32,11 +32,12 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub in_flight: Option<Vec<PlanInFlight>>,
-    /// What is due and held back.
+    /// What is due and held back, and what has begun and waits: for what, since when, until when.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub holds: Option<Vec<FleetHold>>,
-    /// Pods that stay Pending, by reason; the reason of most pods first.
+    /// Pods that get no node, and those that have not run for five minutes, by what they wait for; what most pods wait for
+    /// first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 10, "x-kubernetes-list-type" = "atomic")))]
     pub waiting: Option<Vec<FleetWaiting>>,
@@ -103,7 +104,7 @@ pub struct PlanInFlight {
     pub changes: i32,
 }
 
-/// What is due and held back.
+/// What is due and held back, or has begun and waits.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -114,13 +115,17 @@ pub struct FleetHold {
     pub class: String,
     /// What holds it back.
     pub because: String,
+    /// Since when; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub since: Option<String>,
     /// Until when; absent where nobody knows.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub until: Option<String>,
 }
 
-/// Pods that stay Pending for one reason.
+/// Pods that do not run, for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
@@ -130,8 +135,12 @@ pub struct FleetWaiting {
     pub pods: i32,
     /// One of them, as `namespace/name`.
     pub example: String,
-    /// Why they get no node.
+    /// What they wait for.
     pub because: String,
+    /// Since when the one that waits longest does; absent where nobody knows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
+    pub since: Option<String>,
 }
 
 /// A node that runs none of the pods that it was made for.

@@ -10,7 +10,7 @@ use world::{FACTS, OBJECTS, moving, planned, planned_with, policy_of, world_of, 
 
 use super::unknown::removals;
 use super::{NotTheSame, ready};
-use crate::manifests::listed::{Everywhere, NEEDED_KINDS, SNAPSHOT_KINDS};
+use crate::manifests::listed::{NEEDED_KINDS, SNAPSHOT_KINDS};
 use crate::model::ChangeClass;
 use crate::offline;
 use crate::plan::Plan;
@@ -87,9 +87,7 @@ fn a_node_that_cannot_be_made_is_withheld_with_its_pods_and_removals_that_wait_f
 
 #[test]
 fn where_a_kind_could_not_be_listed_no_node_goes_and_new_ones_come() {
-    for (kind, said) in
-        [("nodeclaims", "nodeclaims of the cluster"), ("pdb", "no PodDisruptionBudgets in the input")]
-    {
+    for (kind, said) in [("nodeclaims", "nodeclaims of the cluster"), ("pdb", "pdb of the cluster")] {
         let world = world_without(&[kind], &world::moving(), FACTS);
         let plan = offline::plan(&world).expect("the judge accepts it").plan.plan().clone();
         assert_eq!(plan.spec.deletes().count(), 0, "{kind}");
@@ -108,11 +106,7 @@ fn each_kind_that_could_not_be_listed_alone_keeps_every_node() {
     assert!(!goes.is_empty());
     let kinds = SNAPSHOT_KINDS.iter().map(|kind| kind.word);
     for kind in kinds.filter(|word| !NEEDED_KINDS.contains(word)) {
-        let everywhere = Everywhere::ALL.into_iter().find(|everywhere| everywhere.short() == kind);
-        let said = match everywhere {
-            Some(everywhere) => format!("no {} in the input", everywhere.plural()),
-            None => format!("{kind} of the cluster"),
-        };
+        let said = format!("{kind} of the cluster");
         let kept = removals(&world_without(&[kind], &moving(), FACTS).snapshot, &plan).expect("they stay");
         assert_eq!((kept.object, kept.changes), (said, goes.clone()), "{kind}");
     }

@@ -163,7 +163,7 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         .into_iter()
         .min_by_key(|((lacks, is_outside, miss), _)| (*lacks, *is_outside, miss.distance()));
     let nearest = nearest.map(|((_, _, miss), place)| (miss, place));
-    let no_pools = || without_pools(world.supply);
+    let no_pools = || without_pools(world);
     let (mut miss, mut place) = nearest.unwrap_or_else(|| (no_pools(), None));
     let fixed = match &of_static {
         Some((pool, of_node)) if place.as_ref() == Some(of_node) => {
@@ -210,13 +210,26 @@ fn not_led(world: &World<'_>, shape: &Shape) -> Option<String> {
 }
 
 /// Returns what keeps pods from new nodes where no pool makes any.
-fn without_pools(supply: &Supply<'_>) -> Miss {
+fn without_pools(world: &World<'_>) -> Miss {
+    let supply = world.supply;
+    if let Some(unread) = unread_pools(world.snapshot) {
+        return Miss::new(Rule::Offerings, unread);
+    }
     let because = match (supply.warnings.is_empty(), supply.fixed.is_empty()) {
         (true, true) => "the input has no NodePool. Create one: `nodeform init .`",
         (true, false) => "all NodePools of the input are static (`replicas`): none grows",
         (false, _) => "no NodePool of the input can create nodes, see the warnings",
     };
     Miss::new(Rule::Offerings, because.to_owned())
+}
+
+/// Says that nobody knows which NodePools there are, where they could not be listed.
+fn unread_pools(snapshot: &Snapshot) -> Option<String> {
+    let is_unread = snapshot.gaps.iter().any(|gap| gap.is_of_kind("nodepools"));
+    is_unread.then(|| {
+        "the NodePools of the cluster could not be listed: a role that may `list` `nodepools` of `karpenter.sh` is needed"
+            .to_owned()
+    })
 }
 
 /// A node that does not take a pod.

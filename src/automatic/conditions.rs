@@ -1,0 +1,189 @@
+//! The conditions of a NodeFleet, as kstatus reads them. `Ready` is true only when nothing is wrong and nobody waits, and
+//! `Settled` is said only when there is nothing to do.
+//!
+//! Must never say of a fleet that was not looked at how it is.
+
+use jiff::Timestamp;
+
+use super::standing::FleetRef;
+use super::status::{News, short};
+use crate::api::meta::Condition;
+use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus};
+use crate::model::Mode;
+
+/// Status, reason and message.
+type Said = (&'static str, &'static str, String);
+
+/// Returns the conditions; the time of one that stays as it was stays too.
+pub(super) fn conditions(
+    news: &News,
+    known: &NodeFleetStatus,
+    fleet: &FleetRef,
+    at: Timestamp,
+) -> Vec<Condition> {
+    let all = [("Ready", ready(news)), ("Reconciling", reconciling(news)), ("Stalled", stalled(news))];
+    let of = |(kind, (status, reason, message)): (&str, Said)| {
+        let before = known.conditions.iter().flatten().find(|condition| condition.type_ == kind);
+        // What an earlier process found holds until this one has looked itself.
+        if let Some(before) = before.filter(|_| reason == NOT_PLANNED) {
+            return Condition { observed_generation: Some(fleet.generation), ..before.clone() };
+        }
+        let since = before.filter(|before| before.status == status);
+        Condition {
+            type_: kind.to_owned(),
+            status: status.to_owned(),
+            reason: reason.to_owned(),
+            message,
+            last_transition_time: since
+                .map_or_else(|| format!("{at:.0}"), |before| before.last_transition_time.clone()),
+            observed_generation: Some(fleet.generation),
+        }
+    };
+    all.into_iter().map(of).collect()
+}
+
+/// The reason where no round has been planned by this process.
+const NOT_PLANNED: &str = "NotPlanned";
+
+fn stalled(news: &News) -> Said {
+    match news.stops.first() {
+        Some(stop) => ("True", "Stopped", short(stop)),
+        None => ("False", "Proceeding", String::new()),
+    }
+}
+
+fn reconciling(news: &News) -> Said {
+    match news.in_flight.len() {
+        0 => ("False", "NothingInFlight", String::new()),
+        plans => ("True", "ChangesInFlight", under_way(plans)),
+    }
+}
+
+fn under_way(plans: usize) -> String {
+    if plans == 1 {
+        "1 plan has changes under way".to_owned()
+    } else {
+        format!("{plans} plans have changes under way")
+    }
+}
+
+fn ready(news: &News) -> Said {
+    let News { stops, in_flight, waiting, failed, kept, silent, .. } = news;
+    if let Some(stop) = stops.first() {
+        return ("False", "Stopped", short(stop));
+    }
+    let Some(plan) = &news.plan else {
+        return ("Unknown", NOT_PLANNED, "no round has been planned yet".to_owned());
+    };
+    if !in_flight.is_empty() {
+        return ("False", "ChangesInFlight", under_way(in_flight.len()));
+    }
+    if let Some(first) = waiting.first() {
+        return ("False", "PodsWait", pods(waiting, first));
+    }
+    if let Some(FleetHold { node, because, .. }) = failed.iter().chain(kept).chain(silent).next() {
+        return ("False", "NodesWait", short(&format!("`{node}`: {because}")));
+    }
+    let held = news.deletions.len() + news.paced.len() + news.holds.len();
+    let LastPlan { add, change, destroy, .. } = plan;
+    match (held, add + change + destroy) {
+        (0, 0) => ("True", "Settled", String::new()),
+        (0, _) => {
+            let would = format!("the last plan has {add} to add, {change} to change, {destroy} to destroy");
+            let observes = news.mode == Mode::Observe;
+            let message =
+                if observes { format!("mode `observe` carries nothing out: {would}") } else { would };
+            ("True", "ChangesPlanned", message)
+        }
+        (1, _) => ("True", "ChangesHeld", "1 change is due and held back: see `status.holds`".to_owned()),
+        (held, _) => {
+            ("True", "ChangesHeld", format!("{held} changes are due and held back: see `status.holds`"))
+        }
+    }
+}
+
+fn pods(waiting: &[FleetWaiting], first: &FleetWaiting) -> String {
+    let all: i32 = waiting.iter().map(|waiting| waiting.pods).fold(0, i32::saturating_add);
+    let FleetWaiting { example, because, since, .. } = first;
+    let since = since.as_ref().map_or_else(String::new, |since| format!(" since {since}"));
+    let lead = if all == 1 {
+        format!("pod `{example}` waits")
+    } else {
+        format!("{all} pods wait, such as `{example}`")
+    };
+    short(&format!("{lead}{since}: {because}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn plan(add: i32) -> LastPlan {
+        LastPlan {
+            id: "p".to_owned(),
+            seen_at: "2026-01-01T00:00:00Z".to_owned(),
+            add,
+            change: 0,
+            destroy: 0,
+            pending: 0,
+            monthly_before: "1.00".to_owned(),
+            monthly_after: "1.00".to_owned(),
+        }
+    }
+
+    fn hold() -> FleetHold {
+        FleetHold {
+            node: "n1".to_owned(),
+            class: "create".to_owned(),
+            because: "waits for a taint to go".to_owned(),
+            since: None,
+            until: None,
+        }
+    }
+
+    #[test]
+    fn settled_is_said_only_when_there_is_nothing_to_do_and_nobody_waits() {
+        let said = |news: &News| {
+            let (status, reason, message) = ready(news);
+            format!("{status} {reason} {message}")
+        };
+        let settled = News { plan: Some(plan(0)), mode: Mode::Auto, ..News::default() };
+        assert_eq!(said(&settled), "True Settled ");
+        assert_eq!(said(&News::default()), "Unknown NotPlanned no round has been planned yet");
+        let waiting = FleetWaiting {
+            pods: 2,
+            example: "web/a".to_owned(),
+            because: "node `n1` to join".to_owned(),
+            since: Some("2026-01-01T00:00:00Z".to_owned()),
+        };
+        let waits = News { waiting: vec![waiting], ..settled.clone() };
+        assert_eq!(
+            said(&waits),
+            "False PodsWait 2 pods wait, such as `web/a` since 2026-01-01T00:00:00Z: node `n1` to join"
+        );
+        for trouble in [
+            News { kept: vec![hold()], ..settled.clone() },
+            News { failed: vec![hold()], ..settled.clone() },
+            News { silent: vec![hold()], ..settled.clone() },
+        ] {
+            assert_eq!(said(&trouble), "False NodesWait `n1`: waits for a taint to go");
+        }
+        let held = News { holds: vec![hold()], ..settled.clone() };
+        assert_eq!(said(&held), "True ChangesHeld 1 change is due and held back: see `status.holds`");
+        let observed = News { plan: Some(plan(1)), mode: Mode::Observe, ..settled };
+        assert_eq!(
+            said(&observed),
+            "True ChangesPlanned mode `observe` carries nothing out: the last plan has 1 to add, 0 to change, 0 to destroy"
+        );
+    }
+
+    #[test]
+    fn a_process_that_has_not_looked_yet_leaves_the_conditions_of_the_one_before() {
+        let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
+        let at = |second| Timestamp::from_second(second).unwrap();
+        let settled = News { plan: Some(plan(0)), ..News::default() };
+        let before = conditions(&settled, &NodeFleetStatus::default(), &fleet, at(0));
+        let known = NodeFleetStatus { conditions: Some(before.clone()), ..NodeFleetStatus::default() };
+        assert_eq!(conditions(&News::default(), &known, &fleet, at(60))[0], before[0]);
+    }
+}

@@ -1,0 +1,227 @@
+//! What the controller says of the fleet: the NodeFleet's status, log and gauges. Each thing is logged once, when it is new.
+//!
+//! Must never be asked what to do: it only tells.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::flights::Flights;
+use super::looks::{self, FLEETS, FoundFleet};
+use super::metrics::Metrics;
+use super::reports::Reports;
+use super::round::{NoRound, Seen};
+use super::run::Beside;
+use crate::api::node_fleet::FleetWaiting;
+use crate::automatic::status::News;
+use crate::automatic::{self, BackOff, Known, WaitingPod};
+use crate::azure::Trouble;
+use crate::cluster::{Writer, lease};
+use crate::manifests::Remark;
+use crate::model::Mode;
+use crate::observe::Unread;
+use crate::offline::World;
+use crate::plan::Plan;
+use crate::review::NotApproved;
+
+/// How long Azure may throttle or not answer until that is told, of its clock.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// What there is to say, and what was said.
+pub(super) struct Bulletin {
+    news: News,
+    reports: Reports,
+    metrics: Arc<Metrics>,
+    clock_speed: u32,
+    /// The pods that do not run; nothing where they could not be listed.
+    pods: Option<Vec<WaitingPod>>,
+    known: Known,
+    /// NodePools and AKSNodeClasses that are left out, since they are faulty, and those that are gone while nodes have them.
+    faulty: Vec<String>,
+    /// What could not be read at the last round.
+    unread: Vec<Unread>,
+    /// What Azure's troubles were said to be.
+    troubled: BTreeSet<String>,
+}
+
+/// How it is now, beside what rounds say.
+pub(super) struct Standing<'s> {
+    pub(super) found: &'s FoundFleet,
+    pub(super) beside: Option<&'s Beside>,
+    pub(super) flights: &'s Flights,
+    pub(super) back_off: &'s BackOff,
+    /// Who of Azure throttles or does not answer.
+    pub(super) troubles: Vec<Trouble>,
+    pub(super) at: Timestamp,
+}
+
+impl Bulletin {
+    pub(super) fn new(mode: Mode, writer: Writer, (metrics, clock_speed): (Arc<Metrics>, u32)) -> Self {
+        Self {
+            news: News { mode, ..News::default() },
+            reports: Reports::begin(writer, "the NodeFleet's status"),
+            metrics,
+            clock_speed,
+            pods: None,
+            known: Known::default(),
+            faulty: Vec::new(),
+            unread: Vec::new(),
+            troubled: BTreeSet::new(),
+        }
+    }
+
+    /// Takes the pods that do not run.
+    pub(super) fn saw(&mut self, pods: Option<Vec<WaitingPod>>) {
+        self.pods = pods;
+    }
+
+    /// Takes that no plan could be made.
+    pub(super) fn no_round(&mut self, NoRound { because, unread }: NoRound) {
+        self.take_unread(unread);
+        // What could not be read is a stop of its own.
+        let unread: BTreeSet<String> = self.unread.iter().map(ToString::to_string).collect();
+        let because: Vec<String> = because.into_iter().filter(|because| !unread.contains(because)).collect();
+        if self.news.stops != because {
+            because.iter().for_each(|because| tracing::warn!("no plan: {because}"));
+        }
+        self.news.stops = because;
+    }
+
+    /// Takes that a round ended with a bug.
+    pub(super) fn round_panicked(&mut self, error: &tokio::task::JoinError) {
+        let because = format!("the round ended with a bug of nodeform: {error}");
+        self.metrics.panicked();
+        tracing::error!(hint = "report it with the lines before; the next round plans again", "{because}");
+        self.news.stops = vec![because];
+    }
+
+    /// Takes what a round saw.
+    pub(super) fn seen(&mut self, seen: &Seen) {
+        let Seen { world, first, unread, warnings, .. } = seen;
+        self.news.stops.clear();
+        self.take_unread(unread.clone());
+        warnings.iter().for_each(|warning| tracing::debug!("{warning}"));
+        self.news.take_tried(&world.evidence.tries.tried);
+        self.news.take_learned(&world.evidence.nodes);
+        self.note_faulty(world);
+        for hold in first.iter().flat_map(|first| self.news.take_deletions(&first.waits)) {
+            tracing::info!(node = hold.node, "deleted by hand, and waits: {}", hold.because);
+        }
+    }
+
+    /// Takes the plan that a round came to, with the one that had all pods that wait before it.
+    pub(super) fn planned(
+        &mut self,
+        (plan, with_waiting): (&Plan, &Plan),
+        (at, took): (Timestamp, Duration),
+    ) {
+        self.metrics.planned(took);
+        self.metrics.cost(plan);
+        self.news.take(plan, with_waiting, at);
+        self.known = Known::of(with_waiting, looks::without_node(with_waiting), (at, self.clock_speed));
+    }
+
+    /// Takes that a plan is not approved.
+    pub(super) fn not_approved(&mut self, faults: &[NotApproved], is_new: bool) {
+        if is_new {
+            faults.iter().for_each(|fault| tracing::info!(hint = fault.hint(), "{fault}"));
+        }
+        self.news.stops = faults.iter().map(ToString::to_string).collect();
+    }
+
+    /// Takes that a plan could not be begun.
+    pub(super) fn not_begun(&mut self, because: String) {
+        self.news.stops = vec![because];
+    }
+
+    fn note_faulty(&mut self, world: &World) {
+        let faulty = world.faulty.iter().map(|Remark { object, what, .. }| format!("{object}: {what}"));
+        let faulty: Vec<String> = faulty.chain(automatic::gone(world)).collect();
+        let is_new = |text: &&String| !self.faulty.contains(text);
+        faulty.iter().filter(is_new).for_each(|text| tracing::warn!("{text}"));
+        self.faulty = faulty;
+    }
+
+    fn take_unread(&mut self, unread: Vec<Unread>) {
+        let is_known = |unread: &&Unread| !self.unread.iter().any(|known| known.source == unread.source);
+        for unread in unread.iter().filter(is_known) {
+            tracing::warn!(source = &*unread.source, hint = unread.hint.as_deref(), "{}", unread.what);
+        }
+        self.metrics.unread(unread.iter().map(|unread| unread.source.clone()).collect());
+        self.unread = unread;
+    }
+
+    /// Writes the status of the NodeFleets, where it says something new.
+    pub(super) fn publish(&mut self, standing: &Standing<'_>) {
+        let Standing { found, beside, flights, back_off, at, .. } = standing;
+        self.news.in_flight = flights.listed();
+        self.news.take_silent(back_off.silent(*at));
+        self.news.take_failed(back_off.not_done(*at).chain(flights.troubles(*at)));
+        self.news.take_kept(flights.kept());
+        self.news.take_paced(flights.paced());
+        self.news.take_begun(flights.begun(*at));
+        self.tell_waiting(flights, *at);
+        let mut news = self.news.clone();
+        news.stops.extend(self.unread.iter().map(ToString::to_string));
+        news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
+        news.stops.extend(
+            flights.blind().map(|because| format!("nothing is done until this can be read: {because}")),
+        );
+        news.stops.extend(flights.stop());
+        let troubles = self.troubles(standing);
+        let beside = beside.map(|Beside { namespace, holder }| {
+            format!(
+                "`{holder}` holds Lease `{namespace}/{}` and is none of this Deployment's Pods: nothing is done beside it, \
+                 and it goes on once the Lease is free",
+                lease::NAME
+            )
+        });
+        news.stops.splice(0..0, beside.into_iter().chain(troubles));
+        for (fleet, object) in found.standing.fleets.iter().zip(&found.objects) {
+            if let Some(patch) = news.patch(fleet, object, *at) {
+                self.reports.patch_status(format!("{FLEETS}/{}", fleet.name), patch);
+            }
+        }
+    }
+
+    fn tell_waiting(&mut self, flights: &Flights, at: Timestamp) {
+        let waiting =
+            automatic::waiting(&self.known, self.pods.as_deref(), &flights.coming(), (at, self.clock_speed));
+        for FleetWaiting { pods, example, because, since } in self.news.take_waiting(&waiting) {
+            tracing::warn!(pods, example, since, "pods wait: {because}");
+        }
+    }
+
+    /// Says who of Azure throttles or does not answer for long, since when and until when.
+    fn troubles(&mut self, standing: &Standing<'_>) -> Vec<String> {
+        let long = PATIENCE / self.clock_speed.max(1);
+        let (mut said, mut lines) = (BTreeSet::new(), Vec::new());
+        for Trouble { who, what, lasts, again } in &standing.troubles {
+            if *lasts < long {
+                continue;
+            }
+            let at = standing.at;
+            let since = at.saturating_sub(SignedDuration::try_from(*lasts).unwrap_or(SignedDuration::MAX));
+            let until = at.saturating_add(SignedDuration::try_from(*again).unwrap_or(SignedDuration::MAX));
+            let (since, until) = (since.unwrap_or(at), until.unwrap_or(at));
+            let next = match again.is_zero() {
+                true => "the request is still waited for".to_owned(),
+                false => format!("the next request goes at {until:.0}"),
+            };
+            let line = format!("Azure: {who} {what} since {since:.0}; {next}");
+            let subject = format!("{who} {what}");
+            if !self.troubled.contains(&subject) {
+                tracing::warn!("{line}");
+            }
+            said.insert(subject);
+            lines.push(line);
+        }
+        for over in self.troubled.difference(&said) {
+            tracing::info!("Azure: no longer: {over}");
+        }
+        self.troubled = said;
+        lines
+    }
+}

@@ -1,0 +1,206 @@
+//! From a round that was planned to plans that are carried out: what is chosen of it, approved, written into the ledger and
+//! begun.
+//!
+//! Must never choose itself: `automatic` does, and `review` approves.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::super::flights::Wanted;
+use super::super::round::{self, Creates, First, Planning, Seen};
+use super::super::tell::Teller;
+use super::{Session, reader};
+use crate::apply::{Actor, Book, Carrying, Means};
+use crate::automatic::{self, Choosing, Tried};
+use crate::launch::Materials;
+use crate::model::DisruptionReason;
+use crate::offline::World;
+use crate::plan::{Change, ChangeId, Plan, PlanSpec};
+use crate::policy::Policy;
+use crate::review::{self, ApprovedPlan, Brakes, CheckedPlan, NotApproved, Terms};
+use crate::snapshot::Snapshot;
+
+impl Session<'_> {
+    /// Begins what is needed at once; where nothing is, has all else planned.
+    pub(super) async fn of_seen(&mut self, mut seen: Seen) {
+        let (at, world) = (seen.at, &seen.world);
+        self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
+        let Some(mut first) = seen.first.take() else { return self.write_down(world, at).await };
+        self.rest = None;
+        let mut deleted = BTreeSet::new();
+        if let Some(creates) = &first.creates {
+            if self.reader.is_none() {
+                self.reader = reader(self.controller, world);
+            }
+            if !self.is_resumed {
+                self.resume(world).await;
+                if !self.is_resumed {
+                    return;
+                }
+                self.look_after(creates.plan.plan());
+            }
+            self.write_down(world, at).await;
+            deleted = self.begin_deleted(world, first.deleted.take()).await;
+            let new = self.chosen(&creates.plan.plan().spec, &self.flights.unsettled());
+            if !new.wanted.is_empty() {
+                return self.begin_creates(seen, first, (deleted, new.left_out)).await;
+            }
+        }
+        let rest = round::rest(self.asked(), seen, (first, deleted));
+        self.plan(rest);
+    }
+
+    /// Begins new nodes for pods that wait.
+    async fn begin_creates(
+        &mut self,
+        seen: Seen,
+        first: First,
+        (deleted, left_out): (BTreeSet<ChangeId>, BTreeMap<ChangeId, Arc<str>>),
+    ) {
+        let Some(Creates { plan, policy }) = first.creates else { return };
+        self.bulletin.planned((plan.plan(), plan.plan()), (seen.at, seen.took));
+        self.flights.keep_only(&Wanted { changes: deleted, ..Wanted::default() });
+        self.begin(&seen.world, &policy, (plan, left_out)).await;
+    }
+
+    /// Begins what is wanted of a round that needed nothing at once.
+    pub(super) async fn of_rest(&mut self, planning: Planning) {
+        let plans = (planning.rest.plan(), planning.with_waiting());
+        self.bulletin.planned(plans, (planning.at, planning.took));
+        let Planning { at, world, creates, deleted, rest, took: _, at_rest } = planning;
+        self.rest = at_rest.map(Arc::new);
+        if creates.is_none() {
+            return;
+        }
+        let uids = rest.plan().spec.execution.iter().flat_map(|execution| execution.nodes.values());
+        self.wants.note(uids.filter_map(|node| node.node_uid.clone()).collect(), at);
+        let spec = &rest.plan().spec;
+        let is_create = |id: &ChangeId| spec.changes.get(id).is_some_and(|it| it.change.create().is_some());
+        let mut under_way = self.flights.unsettled();
+        self.flights.keep_only(&wanted(rest.plan(), &deleted));
+        under_way.extend(self.flights.pending());
+        for (id, because) in review::not_allowed(rest.plan(), &world.snapshot) {
+            let Some(Change::Update(update)) = spec.changes.get(&id).map(|it| &it.change) else { continue };
+            let node = &update.target.node;
+            self.back_off.failed(
+                &Tried::ToUpdate(node.clone()),
+                (&node.to_string().into(), &because),
+                self.now(),
+            );
+        }
+        let new = self.chosen(spec, &under_way);
+        // Creates alone are for nodes none of which goes yet, or for pods that wait.
+        if !new.wanted.iter().all(is_create) {
+            let mut left_out = new.left_out;
+            leave_out_waiting(spec, &mut left_out);
+            self.begin(&world, &world.policy, (rest, left_out)).await;
+        }
+    }
+
+    /// Has the nodes drained and removed that somebody deletes; returns those changes.
+    async fn begin_deleted(&mut self, world: &World, plan: Option<CheckedPlan>) -> BTreeSet<ChangeId> {
+        let Some(plan) = plan else { return BTreeSet::new() };
+        let spec = &plan.plan().spec;
+        let deleted = spec.deletes().map(|(id, _)| id.clone()).collect();
+        let new = self.chosen(spec, &self.flights.unsettled());
+        if !new.wanted.is_empty() {
+            self.begin(world, &world.policy, (plan, new.left_out)).await;
+        }
+        deleted
+    }
+
+    fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
+        let Self { wants, back_off, .. } = self;
+        let (making, awaiting) = (&self.flights.making(), &self.flights.awaiting());
+        let choosing = Choosing { wants, back_off, in_flight, making, awaiting, at: self.now() };
+        let left_out = automatic::left_out(spec, choosing);
+        let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
+        Chosen { wanted, left_out }
+    }
+
+    /// Has a plan carried out, but for what is left out. It was made by `policy`, which may ask for less than users do.
+    async fn begin(
+        &mut self,
+        world: &World,
+        policy: &Policy,
+        (checked, left_out): (CheckedPlan, BTreeMap<ChangeId, Arc<str>>),
+    ) {
+        let snapshot = &world.snapshot;
+        let now = review::Now { snapshot, policy, begun: &BTreeSet::new() };
+        let approved = review::approve(checked, now, Terms::default());
+        match approved {
+            Ok(approved) => {
+                let approved = approved.under(Brakes::of(&world.policy)).withholding(left_out);
+                self.carry((snapshot, policy), approved).await;
+            }
+            Err(faults) => self.not_approved(&faults),
+        }
+    }
+
+    pub(super) fn not_approved(&mut self, faults: &[NotApproved]) {
+        let said: Vec<String> = faults.iter().map(ToString::to_string).collect();
+        self.bulletin.not_approved(faults, self.said != said);
+        self.said = said;
+    }
+
+    pub(super) async fn carry(&mut self, (snapshot, policy): (&Snapshot, &Policy), approved: ApprovedPlan) {
+        let plan = Arc::new(approved);
+        let book = match Book::open(self.writer.clone(), &plan, None, self.now()).await {
+            Ok(book) => book,
+            Err(fault) => {
+                tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");
+                self.bulletin.not_begun(fault.to_string());
+                return;
+            }
+        };
+        let means = Means {
+            writer: self.writer.clone(),
+            gate: self.gate.clone(),
+            azure: self.controller.azure.clone(),
+            materials: Materials::of((snapshot, policy), plan.spec()),
+        };
+        let (adds, removes) = (plan.spec().creates().count(), plan.spec().deletes().count());
+        let changes =
+            plan.spec().changes.values().filter(|it| matches!(it.change, Change::Update(_))).count();
+        tracing::info!(
+            plan = plan.id(),
+            adds,
+            changes,
+            removes,
+            held = plan.left_out().len(),
+            "carrying out"
+        );
+        let actor = Actor::new(Arc::clone(&plan), means);
+        let metrics = Arc::clone(&self.controller.metrics);
+        let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);
+        self.flights.add(carrying, Teller { plan, metrics });
+    }
+}
+
+/// What of a plan may begin, and what not.
+struct Chosen {
+    wanted: BTreeSet<ChangeId>,
+    left_out: BTreeMap<ChangeId, Arc<str>>,
+}
+
+/// Returns what a plan wants of those that are in flight: its changes but the new nodes, which have other names in each plan;
+/// and the nodes that have drifted or are too old and whose turn has not come, or whose pods' new nodes are yet to come.
+fn wanted(plan: &Plan, deleted: &BTreeSet<ChangeId>) -> Wanted {
+    let changes = plan.spec.changes.iter().filter(|(_, planned)| planned.change.create().is_none());
+    let staying = plan.evidence.report.staying.iter().map(|(node, _)| node);
+    let waiting = staying.chain(plan.evidence.held.iter().map(|held| &held.node));
+    let reasons = [DisruptionReason::Drifted, DisruptionReason::Expired];
+    Wanted {
+        changes: changes.map(|(id, _)| id).chain(deleted).cloned().collect(),
+        due: waiting.flat_map(|node| reasons.map(|reason| (node.clone(), reason))).collect(),
+    }
+}
+
+/// Leaves out the creates that no removal waits for: pods that wait have theirs by the other plan.
+fn leave_out_waiting(spec: &PlanSpec, left_out: &mut BTreeMap<ChangeId, Arc<str>>) {
+    let removals = spec.execution.iter().flat_map(|execution| execution.removals.values());
+    let needed: BTreeSet<&ChangeId> = removals.flat_map(|removal| &removal.after).collect();
+    for (id, _, _) in spec.creates().filter(|(id, _, _)| !needed.contains(id)) {
+        left_out.entry(id.clone()).or_insert_with(|| "no node that goes needs it".into());
+    }
+}
