@@ -43,6 +43,18 @@ pub(super) fn ready(claim: &SeenClaim, is_node_ready: bool, now: Timestamp) -> O
     (conditions != claim.conditions).then_some(conditions)
 }
 
+/// Returns the conditions of a claim whose node has joined and takes no pods yet, with what it lacks as the message of
+/// `Initialized`; nothing where they say so already.
+pub(super) fn lacks(claim: &SeenClaim, what: &str) -> Option<Vec<Value>> {
+    let mut conditions = claim.conditions.clone();
+    let found = conditions.iter_mut().find(|condition| condition["type"] == INITIALIZED)?;
+    if found["status"] == "True" || found["message"] == what {
+        return None;
+    }
+    found["message"] = json!(what);
+    Some(conditions)
+}
+
 fn set(conditions: &mut Vec<Value>, (kind, reason, status): (&str, &str, &str), now: Timestamp) {
     let known = conditions.iter().position(|condition| condition["type"] == kind);
     if known.is_some_and(|at| conditions[at]["status"] == status) {

@@ -260,6 +260,10 @@ impl Coming<'_> {
         if claim.is(INITIALIZED) {
             return Standing::Settled(Outcome::Done);
         }
+        let time = (ground.world.at, ground.memory.wait(join::PATIENCE));
+        if let Some(effect) = join::explains((name, claim), found.1, time) {
+            return act(id, effect);
+        }
         if is_late {
             let because = format!(
                 "node `{}` has joined and is not initialized: {}",

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::action::Effect;
@@ -16,6 +16,9 @@ use crate::plan::mark;
 
 /// The taint with which a kubelet starts; Karpenter's.
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
+
+/// How long a node may lack something after it has registered until its claim says what, of the cloud's clock.
+pub(super) const PATIENCE: SignedDuration = SignedDuration::from_mins(1);
 
 /// Taints that Kubernetes itself puts on nodes that have just started.
 const EPHEMERAL: [&str; 4] = [
@@ -79,6 +82,20 @@ pub(super) fn next(
         return Some(patch_claim((claim_name, claim), "mark as initialized", true, body));
     }
     None
+}
+
+/// Returns the write that says on a claim what its node lacks until it takes pods, once that has lasted: every node lacks
+/// something while it starts.
+pub(super) fn explains(
+    (name, claim): (&ClaimName, &SeenClaim),
+    node: &SeenNode,
+    (now, patience): (Timestamp, SignedDuration),
+) -> Option<Effect> {
+    let since = claim.since(REGISTERED).filter(|since| now.duration_since(*since) >= patience);
+    since.filter(|_| claim.is(REGISTERED))?;
+    let conditions = conditions::lacks(claim, &lacks(claim, node))?;
+    let body = json!({"status": {"conditions": conditions}});
+    Some(patch_claim((name, claim), "say what it lacks of", true, body))
 }
 
 /// What a Node gets when it registers: what its claim says of labels, annotations and taints.

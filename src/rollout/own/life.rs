@@ -155,6 +155,10 @@ impl<'a> One<'a> {
             return Some(self.act(effect));
         }
         if !claim.is(INITIALIZED) {
+            let time = (world.at, self.memory.wait(join::PATIENCE));
+            if let Some(effect) = join::explains((name, claim), found.1, time) {
+                return Some(self.act(effect));
+            }
             let what = format!("node `{}`: {}", found.0, join::lacks(claim, found.1));
             return Some(Standing::waits(what));
         }

@@ -10,7 +10,7 @@ const BUDGET: &str = "\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nm
     spec: {minAvailable: 5, selector: {matchLabels: {app: inflate}}}\n";
 
 /// A node whose pods a PodDisruptionBudget keeps, and which somebody deletes.
-async fn a_drain_that_waits() -> (Story, String) {
+pub(super) async fn a_drain_that_waits() -> (Story, String) {
     let story = Story::with(BUDGET, "auto", 5).await;
     story.runs(5).await;
     story.rests().await;

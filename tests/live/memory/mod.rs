@@ -73,7 +73,7 @@ pub(crate) struct Process {
     /// Its way to the world.
     pub(crate) line: Line,
     pub(crate) health: Arc<Health>,
-    metrics: Arc<Metrics>,
+    pub(crate) metrics: Arc<Metrics>,
     stop: Stop,
     running: JoinHandle<()>,
 }

@@ -184,7 +184,7 @@ async fn pods_that_fit_nowhere_stand_in_the_status_with_the_reason_while_all_els
     assert_eq!(status["waiting"][0]["example"], "default/giant", "{status}");
     assert!(status["waiting"][0]["because"].to_string().contains("memory"), "{status}");
     assert_eq!(status["plan"]["pending"], 1, "{status}");
-    assert_eq!(story.said().matches("pods stay Pending").count(), 1, "{}", story.said());
+    assert_eq!(story.said().matches("pods wait: ").count(), 1, "{}", story.said());
     story.terminated().await;
 }
 
