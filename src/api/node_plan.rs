@@ -224,6 +224,10 @@ pub struct ChangeOutcome {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 512)))]
     pub message: Option<String>,
+    /// What the change is, for people: why, which size in which zone at what price, which pods.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 512)))]
+    pub change: Option<String>,
 }
 
 /// What has become of a change.

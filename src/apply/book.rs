@@ -15,7 +15,7 @@ use crate::ledger::{
     self, Changes, Entry, Ledger, LedgerFault, Lost, NeverJoined, PLANS_ONLY, Progress, Recorded, Refused,
 };
 use crate::model::{ChangeClass, Digest, Refusal};
-use crate::plan::{Change, ChangeId, PlanSpec};
+use crate::plan::{Change, ChangeId, PlanSpec, figures};
 use crate::review::ApprovedPlan;
 use crate::rollout::{Loss, Outcome, Silent};
 
@@ -105,6 +105,7 @@ impl Book {
             progress: Progress {
                 started_at: started_at.unwrap_or(at),
                 outcomes: BTreeMap::new(),
+                changes: changes(plan, status.as_ref()),
                 ahead: BTreeSet::new(),
                 is_withdrawn: false,
                 refusals: refusals.into_iter().map(|refusal| Refused { refusal, code: None }).collect(),
@@ -236,6 +237,14 @@ impl Book {
         self.status = serde_json::from_value(stored["status"].clone()).ok();
         Ok(())
     }
+}
+
+/// Says what each change is; one that is gone on with, as it was said when it was planned, when more was known.
+fn changes(plan: &ApprovedPlan, status: Option<&NodePlanStatus>) -> BTreeMap<String, String> {
+    let now = figures::described(plan.plan()).into_iter().map(|(id, line)| (id.to_string(), line));
+    let known = status.iter().flat_map(|status| status.outcomes.iter().flatten());
+    let known = known.filter_map(|(id, known)| Some((id.clone(), known.change.clone()?)));
+    now.chain(known).collect()
 }
 
 /// Returns the changes of a plan that ended in an earlier run and are not tried again.

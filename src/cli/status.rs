@@ -1,6 +1,6 @@
 //! `nodeform status`: what the fleet is doing, from objects of the cluster alone.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use clap::Args;
 use serde_json::Value;
@@ -20,6 +20,7 @@ use crate::render::words::{count, verb};
 const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
+const NODES: &str = "/api/v1/nodes";
 
 /// How many plans that have ended are listed.
 const ENDED_MAX: usize = 5;
@@ -42,6 +43,7 @@ struct Found {
     /// What the plans that are shown hold, by name, as far as it can be read.
     plans: BTreeMap<String, Plan>,
     claims: Vec<Value>,
+    nodes: Vec<Value>,
 }
 
 /// Shows it.
@@ -59,14 +61,15 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
         let fleets = items(&cluster, FLEETS, "").await?;
         let ledger = ledger::read(&items(&cluster, PLANS, PLANS_ONLY).await?);
         let mut plans = BTreeMap::new();
-        for recorded in shown(&ledger) {
+        for recorded in shown(&ledger).iter().map(|shown| shown.plan) {
             let chunks = items(&cluster, PLANS, &ledger::chunks_of(&recorded.name)).await?;
             // Without its text the changes are told by their ids.
             let text = ledger::text(recorded, &chunks).ok();
             let plan = text.and_then(|text| file::read_spec(&text).ok());
             plans.extend(plan.map(|plan| (recorded.name.clone(), plan)));
         }
-        Ok(Found { fleets, ledger, plans, claims: items(&cluster, CLAIMS, "").await? })
+        let (claims, nodes) = (items(&cluster, CLAIMS, "").await?, items(&cluster, NODES, "").await?);
+        Ok(Found { fleets, ledger, plans, claims, nodes })
     });
     let found = found.map_err(|failure: ClusterFailure| {
         Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
@@ -91,7 +94,7 @@ async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>,
 }
 
 fn text(found: &Found) -> String {
-    let Found { fleets, ledger, plans, claims } = found;
+    let Found { fleets, ledger, plans, claims, nodes } = found;
     let mut lines: Vec<String> = Vec::new();
     if fleets.is_empty() {
         lines.push("There is no NodeFleet: a controller shows plans in its log alone.".to_owned());
@@ -99,18 +102,13 @@ fn text(found: &Found) -> String {
     for fleet in fleets {
         of_fleet(fleet, &mut lines);
     }
-    for plan in shown(ledger) {
-        let of = plan.folder.as_ref().map(|folder| format!(" ({folder})")).unwrap_or_default();
-        lines.push(match plan.phase() {
-            Phase::Applying => format!("Under way: plan `{}`{of}{}", plan.name, counts(plan)),
-            phase @ (Phase::Done | Phase::Partial | Phase::Failed | Phase::Withdrawn) => {
-                format!("Ended: plan `{}`{of}, {phase:?}{}", plan.name, counts(plan))
-            }
-        });
-        by_change(plan, plans.get(&plan.name), &mut lines);
+    let waits = waits(fleets);
+    for shown in shown(ledger) {
+        lines.push(shown.line());
+        by_change(shown.plan, (plans.get(&shown.plan.name), &waits), &mut lines);
     }
     lines.extend(ledger.faults.iter().map(|fault| format!("warning: {fault}; {}", fault.hint())));
-    lines.push(of_claims(claims, ledger));
+    lines.push(of_claims((claims, nodes), ledger));
     lines.push(String::new());
     lines.join("\n")
 }
@@ -174,25 +172,111 @@ fn counts(plan: &Recorded) -> String {
     })
 }
 
-/// The plans that are told of: those under way, and the last that ended.
-fn shown(ledger: &Ledger) -> Vec<&Recorded> {
-    let ended = ledger.plans.iter().rev().filter(|plan| plan.phase() != Phase::Applying);
-    ledger.unfinished().chain(ended.take(ENDED_MAX)).collect()
+/// A plan that is told of, and the ones before it that ended alike.
+struct Shown<'l> {
+    plan: &'l Recorded,
+    /// The first of those that ended alike in a row, where there are several.
+    alike: Option<(usize, &'l Recorded)>,
+}
+
+impl Shown<'_> {
+    fn line(&self) -> String {
+        let Self { plan, alike } = self;
+        let of = plan.folder.as_ref().map(|folder| format!(" ({folder})")).unwrap_or_default();
+        match (plan.phase(), alike) {
+            (Phase::Applying, _) => format!("Under way: plan `{}`{of}{}", plan.name, counts(plan)),
+            (phase, None) => format!("Ended: plan `{}`{of}, {phase:?}{}", plan.name, counts(plan)),
+            (phase, Some((times, first))) => {
+                let since = first.status.as_ref().and_then(|status| status.started_at.as_deref());
+                let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
+                format!(
+                    "Ended: {times} plans alike{since}, {phase:?}; the last is `{}`{of}{}",
+                    plan.name,
+                    counts(plan)
+                )
+            }
+        }
+    }
+}
+
+/// The plans that are told of: those under way, and the last that ended; failures that are alike and follow one another are
+/// one.
+fn shown(ledger: &Ledger) -> Vec<Shown<'_>> {
+    let mut shown: Vec<Shown<'_>> = ledger.unfinished().map(|plan| Shown { plan, alike: None }).collect();
+    let under_way = shown.len();
+    for plan in ledger.plans.iter().rev().filter(|plan| plan.phase() != Phase::Applying) {
+        let ended = shown.len() - under_way;
+        match shown.last_mut().filter(|last| ended > 0 && is_failure(plan) && ends_alike(last.plan, plan)) {
+            Some(last) => last.alike = Some((last.alike.map_or(1, |(times, _)| times) + 1, plan)),
+            None if ended == ENDED_MAX => break,
+            None => shown.push(Shown { plan, alike: None }),
+        }
+    }
+    shown
+}
+
+fn is_failure(plan: &Recorded) -> bool {
+    matches!(plan.phase(), Phase::Failed | Phase::Partial)
+}
+
+/// Whether two plans came to the same end for the same reasons, whatever the names of their nodes.
+fn ends_alike(one: &Recorded, other: &Recorded) -> bool {
+    let nameless = |text: &str| text.split('`').step_by(2).collect::<String>();
+    let ends = |plan: &Recorded| {
+        let outcomes = plan.status.iter().flat_map(|status| status.outcomes.iter().flatten());
+        let mut ends: Vec<(&str, Option<String>, String)> = outcomes
+            .map(|(_, known)| {
+                let message = nameless(known.message.as_deref().unwrap_or_default());
+                (word(known.outcome), known.code.clone(), message)
+            })
+            .collect();
+        ends.sort();
+        ends
+    };
+    one.phase() == other.phase() && ends(one) == ends(other)
+}
+
+/// What changes of nodes wait for, as the NodeFleet says it.
+fn waits(fleets: &[Value]) -> BTreeMap<String, String> {
+    let holds = fleets.iter().flat_map(|fleet| {
+        let status: NodeFleetStatus = serde_json::from_value(fleet["status"].clone()).unwrap_or_default();
+        status.holds.unwrap_or_default()
+    });
+    holds
+        .map(|FleetHold { node, because, since, .. }| (node, format!("{because}{}", since_of(since))))
+        .collect()
 }
 
 /// Says what became of each change, those first that are not done.
-fn by_change(recorded: &Recorded, plan: Option<&Plan>, lines: &mut Vec<String>) {
+fn by_change(
+    recorded: &Recorded,
+    (plan, waits): (Option<&Plan>, &BTreeMap<String, String>),
+    lines: &mut Vec<String>,
+) {
     let outcomes = recorded.status.iter().flat_map(|status| status.outcomes.iter().flatten());
     let mut outcomes: Vec<(&String, &ChangeOutcome)> = outcomes.collect();
     outcomes.sort_by_key(|(id, known)| (is_so(known.outcome), (*id).clone()));
-    for (id, ChangeOutcome { outcome, code, message }) in outcomes.iter().take(CHANGES_MAX) {
-        let said: Vec<&str> = code.iter().chain(message).map(String::as_str).collect();
+    for (id, ChangeOutcome { outcome, code, message, change }) in outcomes.iter().take(CHANGES_MAX) {
+        let for_what = node(id, plan).filter(|_| *outcome == OutcomeKind::Waiting);
+        let for_what = for_what.and_then(|node| waits.get(node)).map(String::as_str);
+        let said: Vec<&str> = code.iter().chain(message).map(String::as_str).chain(for_what).collect();
         let because = if said.is_empty() { String::new() } else { format!(": {}", said.join(": ")) };
-        lines.push(format!("  {}: {}{because}", object(id, plan), word(*outcome)));
+        let change = change.as_ref().map(|change| format!(" ({change})")).unwrap_or_default();
+        lines.push(format!("  {}: {}{because}{change}", object(id, plan), word(*outcome)));
     }
     if let Some(more) = outcomes.len().checked_sub(CHANGES_MAX).filter(|more| *more > 0) {
         lines.push(format!("  {more} more"));
     }
+}
+
+/// The name of a change's node.
+fn node<'p>(id: &str, plan: Option<&'p Plan>) -> Option<&'p str> {
+    Some(match &plan?.spec.changes.get(&ChangeId(id.into()))?.change {
+        Change::Create(create) => &create.vm,
+        Change::Delete(delete) => delete.target.node.as_str(),
+        Change::Update(update) => update.target.node.as_str(),
+        Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+    })
 }
 
 fn object(id: &str, plan: Option<&Plan>) -> String {
@@ -221,10 +305,11 @@ const fn word(outcome: OutcomeKind) -> &'static str {
     }
 }
 
-/// Counts NodeClaims. A removal that a plan began which is gone or over counts for nothing.
-fn of_claims(claims: &[Value], ledger: &Ledger) -> String {
-    let is = |claim: &Value, kind: &str| {
-        let mut conditions = claim["status"]["conditions"].as_array().into_iter().flatten();
+/// Counts NodeClaims; one is ready only while its Node says so. A removal that a plan began which is gone or over counts for
+/// nothing.
+fn of_claims((claims, nodes): (&[Value], &[Value]), ledger: &Ledger) -> String {
+    let is = |object: &Value, kind: &str| {
+        let mut conditions = object["status"]["conditions"].as_array().into_iter().flatten();
         conditions.any(|condition| condition["type"] == kind && condition["status"] == "True")
     };
     let is_whole = ledger.faults.is_empty();
@@ -235,10 +320,25 @@ fn of_claims(claims: &[Value], ledger: &Ledger) -> String {
         claim["metadata"]["deletionTimestamp"].is_string()
             || mark.and_then(|mark| mark.split('/').next()).is_some_and(is_known)
     };
+    let ready_nodes: BTreeSet<&str> = nodes
+        .iter()
+        .filter(|node| is(node, "Ready"))
+        .filter_map(|node| node["metadata"]["name"].as_str())
+        .collect();
+    let has_ready_node = |claim: &Value| {
+        let node = claim["status"]["nodeName"].as_str();
+        node.is_some_and(|node| ready_nodes.contains(node))
+    };
     let leaving = claims.iter().filter(leaves).count();
     let staying: Vec<&Value> = claims.iter().filter(|claim| !leaves(claim)).collect();
-    let ready = staying.iter().filter(|claim| is(claim, "Ready")).count();
-    format!("NodeClaims: {ready} ready, {} coming, {leaving} leaving", staying.len() - ready)
+    let (joined, coming): (Vec<&Value>, Vec<&Value>) =
+        staying.into_iter().partition(|claim| is(claim, "Initialized") || is(claim, "Ready"));
+    let ready = joined.iter().filter(|claim| is(claim, "Ready") && has_ready_node(claim)).count();
+    let not_ready = match joined.len() - ready {
+        0 => String::new(),
+        lost => format!(", {lost} not ready"),
+    };
+    format!("NodeClaims: {ready} ready{not_ready}, {} coming, {leaving} leaving", coming.len())
 }
 
 #[cfg(test)]
@@ -255,24 +355,54 @@ mod tests {
                 "mode": "auto", "stops": ["the judge refuses the plan"],
                 "plan": {"id": "p1", "seenAt": "2026-01-01T00:00:00Z", "add": 1, "destroy": 2, "pending": 3,
                     "monthlyBefore": "10.00", "monthlyAfter": "8.00"},
-                "waiting": [{"pods": 3, "example": "web/a", "because": "no pool has 900 GiB"}],
+                "waiting": [{"pods": 3, "example": "web/a", "because": "no pool has 900 GiB",
+                    "since": "2026-01-01T00:00:00Z"}],
                 "inFlight": [{"plan": "p0", "changes": 2}],
                 "holds": [{"node": "n1", "class": "replace", "because": "freeze `week`", "until": "2026-01-02T00:00:00Z"}],
             },
         });
-        let ready = json!({"status": {"conditions": [{"type": "Ready", "status": "True"}]}});
+        let is_ready = json!([{"type": "Ready", "status": "True"}]);
+        let claim = |node: &str| json!({"status": {"nodeName": node, "conditions": is_ready}});
+        let node = |name: &str, status: &str| {
+            let conditions = json!([{"type": "Ready", "status": status}]);
+            json!({"metadata": {"name": name}, "status": {"conditions": conditions}})
+        };
+        let nodes = vec![node("n1", "True"), node("n2", "Unknown")];
         let leaving = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
         // Its plan is gone: the mark counts for nothing.
         let marked = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
-        let claims = vec![ready, marked, leaving];
-        let found = Found { fleets: vec![fleet], ledger: Ledger::default(), plans: BTreeMap::new(), claims };
+        let claims = vec![claim("n1"), claim("n2"), marked, leaving];
+        let found =
+            Found { fleets: vec![fleet], ledger: Ledger::default(), plans: BTreeMap::new(), claims, nodes };
         assert_eq!(
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 0 to change, 2 to destroy\n\
              Monthly cost $10.00 → $8.00\n3 pods stay Pending\n\
-             Pending: 3 pods, such as `web/a`: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
+             Pending: 3 pods, such as `web/a`, since 2026-01-01T00:00:00Z: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
-             NodeClaims: 1 ready, 1 coming, 1 leaving\n"
+             NodeClaims: 1 ready, 1 not ready, 1 coming, 1 leaving\n"
         );
+    }
+
+    #[test]
+    fn plans_that_failed_alike_in_a_row_are_told_once_with_how_often_and_since_when() {
+        let plan = |number: u8, outcomes: Value| {
+            let digest = crate::model::Digest::of_bytes(&[number]);
+            json!({
+                "metadata": {"name": ledger::name(&digest), "creationTimestamp": format!("2026-01-01T00:0{number}:00Z")},
+                "spec": {"digest": digest.to_string(), "chunks": 1},
+                "status": {"phase": "Failed", "startedAt": format!("2026-01-01T00:0{number}:00Z"), "outcomes": outcomes},
+            })
+        };
+        let failed = |node: &str| json!({"c": {"outcome": "failed", "code": "Quota", "message": format!("no VM `{node}`")}});
+        let objects = [plan(1, failed("a")), plan(2, failed("b")), plan(3, failed("c"))];
+        let ledger = ledger::read(&objects);
+        assert_eq!(ledger.faults.len(), 0, "{:?}", ledger.faults);
+        let lines: Vec<String> = shown(&ledger).iter().map(Shown::line).collect();
+        assert_eq!(lines.len(), 1, "{lines:?}");
+        assert!(lines[0].starts_with("Ended: 3 plans alike since 2026-01-01T00:01:00Z, Failed"), "{lines:?}");
+        let other = plan(4, json!({"c": {"outcome": "failed", "code": "Other", "message": "m"}}));
+        let ledger = ledger::read(objects.iter().chain([&other]));
+        assert_eq!(shown(&ledger).len(), 2);
     }
 }

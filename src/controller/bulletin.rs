@@ -100,7 +100,10 @@ impl Bulletin {
     /// Takes what a round saw.
     pub(super) fn seen(&mut self, seen: &Seen) {
         let Seen { world, first, unread, warnings, .. } = seen;
-        self.news.stops.clear();
+        if first.is_none() {
+            // Nothing is planned where nothing has changed: what stood in the way does so no more.
+            self.news.stops.clear();
+        }
         self.take_unread(unread.clone());
         warnings.iter().for_each(|warning| tracing::debug!("{warning}"));
         self.news.take_tried(&world.evidence.tries.tried);
@@ -117,6 +120,7 @@ impl Bulletin {
         (plan, with_waiting): (&Plan, &Plan),
         (at, took): (Timestamp, Duration),
     ) {
+        self.news.stops.clear();
         self.metrics.planned(took);
         self.metrics.cost(plan);
         self.news.take(plan, with_waiting, at);
@@ -171,7 +175,8 @@ impl Bulletin {
         );
         news.stops.extend(flights.stop());
         let troubles = self.troubles(standing);
-        let beside = beside.map(|Beside { namespace, holder }| {
+        let is_told_by_other = beside.is_some_and(|beside| beside.reports);
+        let beside = beside.map(|Beside { namespace, holder, .. }| {
             format!(
                 "`{holder}` holds Lease `{namespace}/{}` and is none of this Deployment's Pods: nothing is done beside it, \
                  and it goes on once the Lease is free",
@@ -179,6 +184,9 @@ impl Bulletin {
             )
         });
         news.stops.splice(0..0, beside.into_iter().chain(troubles));
+        if is_told_by_other {
+            return;
+        }
         for (fleet, object) in found.standing.fleets.iter().zip(&found.objects) {
             if let Some(patch) = news.patch(fleet, object, *at) {
                 self.reports.patch_status(format!("{FLEETS}/{}", fleet.name), patch);

@@ -121,6 +121,8 @@ pub(super) struct Beside {
     pub(super) namespace: String,
     /// The holder.
     pub(super) holder: String,
+    /// Whether it reports the state of the fleet itself: nobody else does then.
+    pub(super) reports: bool,
 }
 
 /// A replica that does not lead: it says once who does.
@@ -167,7 +169,8 @@ async fn leading(
     // It may have been let go by now.
     let Some(holder) = lease::holder(&controller.cluster, (&namespace, name)).await? else { return Ok(None) };
     let held = acquired(controller, lease::OBSERVE, standby).await?;
-    let beside = Some(Beside { namespace, holder });
+    let reports = lease::reports(&controller.cluster, (&namespace, name)).await?;
+    let beside = Some(Beside { namespace, holder, reports });
     Ok(held.map(|held| Leading { held, mode: Mode::Observe, beside }))
 }
 
@@ -186,6 +189,7 @@ async fn acquired(
         identity: controller.identity.clone(),
         namespace: namespace.clone(),
         terms: lease::Terms::default(),
+        reports: true,
     };
     let waits = |other: &lease::Other| standby.behind(&other.holder);
     let asking = lease::Asking { waits, attempted: || controller.health.progressed() };

@@ -220,7 +220,7 @@ impl<'a> Session<'a> {
 
     /// Whether it is time to try for the Lease that somebody else held: it is free or another's, or its holder may have died.
     async fn may_lead(&self) -> bool {
-        let Some(Beside { namespace, holder }) = &self.beside else { return false };
+        let Some(Beside { namespace, holder, .. }) = &self.beside else { return false };
         if self.began.elapsed() >= TRY_AGAIN {
             return true;
         }

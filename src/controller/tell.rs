@@ -1,5 +1,6 @@
 //! What happens to plans, as logs and metrics.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::metrics::Metrics;
@@ -8,13 +9,15 @@ use crate::model::ChangeClass;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
 use crate::rollout::journal::NOT_JOINED;
-use crate::rollout::{Effect, Event, Outcome};
+use crate::rollout::{Effect, Event, MARK_REMOVAL, Outcome};
 
 /// Tells what happens to one plan.
 #[derive(Clone)]
 pub(super) struct Teller {
     pub(super) plan: Arc<ApprovedPlan>,
     pub(super) metrics: Arc<Metrics>,
+    /// What each change is.
+    pub(super) described: Arc<BTreeMap<ChangeId, String>>,
 }
 
 /// How what is tried again ended.
@@ -33,8 +36,12 @@ impl Teller {
             Event::Began(action) => tracing::debug!(plan, change = %action.change, "{}", action.effect),
             Event::Did(action) => {
                 if let Effect::CreateClaim(claim) = &action.effect {
-                    tracing::info!(plan, %claim, "created nodeclaim");
+                    let what = self.described(&action.change);
+                    tracing::info!(plan, %claim, "created nodeclaim: {what}");
                     self.metrics.claim_created();
+                } else if is_mark(&action.effect) {
+                    let (object, what) = (self.object(&action.change), self.described(&action.change));
+                    tracing::info!(plan, change = %action.change, "{object} goes: {what}");
                 }
             }
             Event::TriesAgain { action, because, is_new: false } => {
@@ -83,7 +90,8 @@ impl Teller {
         if matches!(outcome, Outcome::Withheld { .. }) {
             tracing::debug!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
         } else {
-            tracing::info!(plan = self.plan.id(), %change, "{}: {outcome}", self.object(change));
+            let what = self.described(change);
+            tracing::info!(plan = self.plan.id(), %change, what, "{}: {outcome}", self.object(change));
         }
         self.metrics.change(class(planned).as_str(), outcome.word());
         if matches!(planned, Change::Delete(_)) && *outcome == Outcome::Done {
@@ -124,6 +132,10 @@ impl Teller {
         })
     }
 
+    fn described(&self, change: &ChangeId) -> &str {
+        self.described.get(change).map_or("its plan was read back without its reasons", String::as_str)
+    }
+
     fn object(&self, change: &ChangeId) -> String {
         match self.plan.spec().changes.get(change).map(|planned| &planned.change) {
             Some(Change::Create(create)) => format!("+ node `{}`", create.vm),
@@ -153,6 +165,11 @@ pub(super) fn kept(event: &Event) {
         | Event::Settled { .. }
         | Event::Blind { .. } => {}
     }
+}
+
+/// Whether a removal begins by it.
+fn is_mark(effect: &Effect) -> bool {
+    matches!(effect, Effect::Patch(patch) if patch.what == MARK_REMOVAL)
 }
 
 fn class(change: &Change) -> ChangeClass {

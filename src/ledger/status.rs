@@ -20,6 +20,9 @@ use crate::model::{ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
 const MESSAGE_LETTERS_MAX: usize = 512;
 const CODE_LETTERS_MAX: usize = 128;
 
+/// Of how many changes it is told what they are: more are in the plan itself.
+const CHANGES_MAX: usize = 500;
+
 /// How many refusals are kept: those that end last.
 const REFUSALS_MAX: usize = 1_000;
 
@@ -36,6 +39,8 @@ pub struct Progress {
     pub started_at: Timestamp,
     /// What has become of each change, by its id.
     pub outcomes: BTreeMap<String, Outcome>,
+    /// What each change is, for people, by its id.
+    pub changes: BTreeMap<String, String>,
     /// The changes whose outcome is written ahead of the last that is to be done of them, which would hide it: whoever stops
     /// there goes on with the plan, which is not over.
     pub ahead: BTreeSet<String>,
@@ -159,7 +164,14 @@ impl Progress {
 pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp) -> Value {
     let phase = progress.phase();
     let finished = before.and_then(|status| status.finished_at.clone()).or_else(|| Some(at.to_string()));
-    let outcomes = progress.outcomes.iter().map(|(id, outcome)| (id.clone(), outcome_of(outcome)));
+    let is_told = progress.outcomes.len() <= CHANGES_MAX;
+    let change = |id: &String| {
+        let change = progress.changes.get(id).filter(|_| is_told)?;
+        Some(short(change, MESSAGE_LETTERS_MAX))
+    };
+    let outcomes = progress.outcomes.iter();
+    let outcomes = outcomes
+        .map(|(id, outcome)| (id.clone(), ChangeOutcome { change: change(id), ..outcome_of(outcome) }));
     let known = before.and_then(|status| status.conditions.as_deref()).unwrap_or_default();
     let status = NodePlanStatus {
         // A plan's spec never changes.
@@ -182,7 +194,7 @@ pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp
 }
 
 fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
-    let plain = |outcome| ChangeOutcome { outcome, code: None, message: None };
+    let plain = |outcome| ChangeOutcome { outcome, code: None, message: None, change: None };
     let said = |outcome, why: &str| {
         let message = Some(short(why, MESSAGE_LETTERS_MAX)).filter(|message| !message.is_empty());
         ChangeOutcome { message, ..plain(outcome) }
@@ -198,6 +210,7 @@ fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
             outcome: OutcomeKind::Failed,
             code: Some(short(code, CODE_LETTERS_MAX)),
             message: Some(short(why, MESSAGE_LETTERS_MAX)),
+            change: None,
         },
     }
 }
@@ -315,6 +328,7 @@ mod tests {
         Progress {
             started_at: "2026-01-01T00:00:00Z".parse().unwrap(),
             outcomes: named.collect(),
+            changes: BTreeMap::from([("change-0".to_owned(), "empty; Standard_D4s_v5".to_owned())]),
             ahead: BTreeSet::new(),
             is_withdrawn: false,
             refusals: Vec::new(),
@@ -370,6 +384,10 @@ mod tests {
         assert_eq!(first["status"]["phase"], "Applying");
         assert_eq!(first["status"]["finishedAt"], Value::Null);
         assert_eq!(first["status"]["counts"]["waiting"], 1);
+        assert_eq!(
+            first["status"]["outcomes"]["change-0"],
+            json!({"outcome": "done", "change": "empty; Standard_D4s_v5"})
+        );
         let stored: NodePlanStatus = serde_json::from_value(first["status"].clone()).unwrap();
         let later = "2026-01-01T00:05:00Z".parse().unwrap();
         let second = patch(&progress(&[Outcome::Done, failed()]), Some(&stored), later);

@@ -55,6 +55,7 @@ pub use own::absent::{Absent, too_many_missing};
 pub use own::{foreign, life};
 pub use pace::coming;
 pub use performed::{After, Performed};
+pub use remove::MARK as MARK_REMOVAL;
 pub use seen::{Seen, Whole};
 pub use silent::{Silent, silent};
 pub use told::{Told, told};

@@ -20,6 +20,9 @@ use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
 use crate::plan::execution::{NodeIdentity, Removal};
 use crate::plan::{ChangeId, Delete, Precondition};
 
+/// What the patch is for by which a removal begins.
+pub const MARK: &str = "mark the removal of";
+
 /// One removal, and what it is made from.
 #[derive(Clone, Copy, Debug)]
 struct Going<'a> {
@@ -133,7 +136,7 @@ impl<'a> Going<'a> {
         let (plan, since) = (ground.plan.id().into(), ground.world.at);
         let mark = Removing { plan, change: id.clone(), since, is_empty };
         let body = json!({"metadata": {"annotations": {REMOVAL: mark.to_string()}}});
-        act(id, patch_claim((claim_name, claim), "mark the removal of", false, body))
+        act(id, patch_claim((claim_name, claim), MARK, false, body))
     }
 
     /// Why the node is no longer the one that was approved, or may no longer go.

@@ -21,7 +21,12 @@ const SHORT: Terms = Terms {
 };
 
 fn settings(identity: &str) -> Settings {
-    Settings { identity: identity.to_owned(), namespace: "kube-system".to_owned(), terms: SHORT }
+    Settings {
+        identity: identity.to_owned(),
+        namespace: "kube-system".to_owned(),
+        terms: SHORT,
+        reports: false,
+    }
 }
 
 fn writer(cluster: &Cluster) -> Writer {

@@ -298,7 +298,8 @@ impl Applying<'_> {
     async fn lease(&self) -> Result<Held, Failure> {
         let cluster = &self.connected.cluster;
         let namespace = lease::namespace(cluster).await.map_err(|failure| refused(&failure))?;
-        let settings = lease::Settings { identity: identity(), namespace, terms: lease::Terms::default() };
+        let terms = lease::Terms::default();
+        let settings = lease::Settings { identity: identity(), namespace, terms, reports: false };
         let waits = |other: &lease::Other| {
             self.ui.aside(&format!("Waiting for the Lease of `{}`, which shows no life.\n", other.holder));
         };

@@ -35,6 +35,9 @@ impl Default for Terms {
     }
 }
 
+/// The annotation by which a holder says that it reports the state of the fleet: nobody beside it does.
+pub(super) const REPORTS: &str = "nodeform.dev/reports";
+
 /// Now, by both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
@@ -51,6 +54,8 @@ pub struct Candidate {
     identity: String,
     namespace: String,
     terms: Terms,
+    /// Whether it says on the Lease that it reports the state of the fleet.
+    reports: bool,
     seen: Seen,
     /// When the last renewal that succeeded began.
     renewed: Option<Duration>,
@@ -123,13 +128,35 @@ impl Candidate {
     /// Stands for election. `identity` must be of this process alone: whoever has it holds the Lease.
     #[must_use]
     pub const fn new(identity: String, namespace: String, terms: Terms) -> Self {
-        Self { name: super::NAME, identity, namespace, terms, seen: Seen::Nothing, renewed: None }
+        Self {
+            name: super::NAME,
+            identity,
+            namespace,
+            terms,
+            reports: false,
+            seen: Seen::Nothing,
+            renewed: None,
+        }
     }
 
     /// Stands for the Lease of this name instead of Karpenter's.
     #[must_use]
     pub fn of_lease(self, name: &'static str) -> Self {
         Self { name, ..self }
+    }
+
+    /// Says on the Lease that it reports the state of the fleet, where that is so.
+    #[must_use]
+    pub fn reporting(self, reports: bool) -> Self {
+        Self { reports, ..self }
+    }
+
+    /// Says on a Lease who reports the state of the fleet.
+    fn told(&self, mut lease: Value) -> Value {
+        if self.reports {
+            lease["metadata"]["annotations"][REPORTS] = json!(self.identity);
+        }
+        lease
     }
 
     /// Returns the name of the Lease.
@@ -191,7 +218,7 @@ impl Candidate {
             acquire_time: if is_ours { record.acquire_time.clone() } else { time.clone() },
             renew_time: time,
         };
-        Step::Replace(next.written_into(lease.clone()))
+        Step::Replace(self.told(next.written_into(lease.clone())))
     }
 
     /// A Lease that does not say for how long it is counts as one of ours would.
@@ -211,10 +238,10 @@ impl Candidate {
             acquire_time: time.clone(),
             renew_time: time,
         };
-        record.written_into(json!({
+        self.told(record.written_into(json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
             "metadata": {"name": self.name, "namespace": self.namespace},
-        }))
+        })))
     }
 
     /// Notes what was read; `None` where there is no Lease. A Lease that says what it said before is the same, whatever

@@ -35,6 +35,8 @@ pub struct Settings {
     pub namespace: String,
     /// The times.
     pub terms: Terms,
+    /// Whether it reports the state of the fleet while it holds the Lease, so that nobody beside it does.
+    pub reports: bool,
 }
 
 /// What became of an attempt to get or renew the Lease.
@@ -125,10 +127,12 @@ pub async fn acquire_named(
     asking: Asking<impl FnMut(&Other), impl Fn()>,
 ) -> Result<Held, ClusterFailure> {
     let Asking { mut waits, attempted } = asking;
-    let Settings { identity, namespace, terms } = settings;
+    let Settings { identity, namespace, terms, reports } = settings;
     let mut holder = Holder {
         writer: cluster.writing(&WriteGate::always_open()),
-        candidate: Candidate::new(identity.clone(), namespace.clone(), *terms).of_lease(name),
+        candidate: Candidate::new(identity.clone(), namespace.clone(), *terms)
+            .of_lease(name)
+            .reporting(*reports),
         namespace: namespace.clone(),
         gate: WriteGate::closed(terms.renew_deadline, *cluster.clock()),
         terms: *terms,

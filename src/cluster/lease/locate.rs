@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{NAME, NAMESPACE, record::Record};
+use super::{NAME, NAMESPACE, decide::REPORTS, record::Record};
 use crate::cluster::{Cluster, ClusterFailure};
 
 /// Returns the namespace of the Lease, or the one to make it in.
@@ -28,6 +28,18 @@ pub async fn holder(
 ) -> Result<Option<String>, ClusterFailure> {
     let lease = cluster.get_optional(&format!("{}/{name}", super::list(namespace))).await?;
     Ok(lease.map(|lease| Record::of(&lease).holder).filter(|holder| !holder.is_empty()))
+}
+
+/// Returns whether the holder of a Lease reports the state of the fleet.
+///
+/// # Errors
+/// The API server refuses, or does not answer.
+pub async fn reports(cluster: &Cluster, (namespace, name): (&str, &str)) -> Result<bool, ClusterFailure> {
+    let lease = cluster.get_optional(&format!("{}/{name}", super::list(namespace))).await?;
+    Ok(lease.is_some_and(|lease| {
+        let reporter = lease["metadata"]["annotations"][REPORTS].as_str();
+        reporter.is_some_and(|reporter| reporter == Record::of(&lease).holder)
+    }))
 }
 
 /// Chooses where installations left several: one that has a holder, then the one renewed last, by the holders' clocks.

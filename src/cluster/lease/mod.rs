@@ -14,7 +14,7 @@ mod replicas;
 pub use decide::{Candidate, Lost, Now, Other, Step, Terms};
 pub use gate::{GateClosed, WriteGate};
 pub use hold::{Asking, Attempt, Held, Settings, acquire, acquire_named, attempt};
-pub use locate::{holder, namespace};
+pub use locate::{holder, namespace, reports};
 pub use record::{Record, micro_time};
 pub use replicas::are_replicas;
 

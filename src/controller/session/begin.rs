@@ -15,7 +15,7 @@ use crate::automatic::{self, Choosing, Tried};
 use crate::launch::Materials;
 use crate::model::DisruptionReason;
 use crate::offline::World;
-use crate::plan::{Change, ChangeId, Plan, PlanSpec};
+use crate::plan::{Change, ChangeId, Plan, PlanSpec, figures};
 use crate::policy::Policy;
 use crate::review::{self, ApprovedPlan, Brakes, CheckedPlan, NotApproved, Terms};
 use crate::snapshot::Snapshot;
@@ -173,7 +173,8 @@ impl Session<'_> {
         let actor = Actor::new(Arc::clone(&plan), means);
         let metrics = Arc::clone(&self.controller.metrics);
         let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);
-        self.flights.add(carrying, Teller { plan, metrics });
+        let described = Arc::new(figures::described(plan.plan()));
+        self.flights.add(carrying, Teller { plan, metrics, described });
     }
 }
 

@@ -3,12 +3,14 @@
 //! Worked out from the plan whenever it is written, as [`Summary`] is, and refused when it is read with other figures.
 //! It stands outside the digests: it says nothing that does not follow from the rest, and nothing here is carried out.
 
+mod described;
 mod evictions;
 mod nodes;
 mod pools;
 
 use serde::Serialize;
 
+pub use described::described;
 pub use evictions::EvictionFigures;
 pub use nodes::{NodeAction, NodeFigures};
 pub use pools::PoolFigures;

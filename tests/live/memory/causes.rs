@@ -173,3 +173,20 @@ async fn a_pool_that_is_gone_while_it_has_nodes_is_a_stop_that_names_them() {
     story.wait(|| status(&story, "stops") == "[]").await;
     story.terminated().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_does_not_lead_writes_no_status_beside_who_does() {
+    let mut story = Story::of("auto", 5).await;
+    story.runs(5).await;
+    story.rests().await;
+    let first = story.process.take();
+    story.starts();
+    for _ in 0..180 {
+        tokio::time::sleep(Duration::from_secs(1)).await;
+        let status = story.fleet()["status"].clone();
+        assert_eq!((&status["mode"], &status["stops"]), (&json!("auto"), &json!([])), "{status}");
+    }
+    story.terminated().await;
+    story.process = first;
+    story.terminated().await;
+}

@@ -1,0 +1,93 @@
+//! Each change in one line, as it is told beside the plan and long after it: why, what the VM is, what it costs, which pods.
+//!
+//! Must never say more than the plan knows: of one that was read back without its evidence reasons and pods are missing.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::{Figures, NodeFigures};
+use crate::model::{NodeName, PodKey, PodPlace};
+use crate::plan::{Change, ChangeId, Plan};
+
+/// How many pods are named.
+const NAMED_MAX: usize = 3;
+
+/// Returns each create and each removal of a plan in one line.
+#[must_use]
+pub fn described(plan: &Plan) -> BTreeMap<ChangeId, String> {
+    let rows = Figures::of(plan).nodes;
+    let row = |name: &str| rows.iter().find(|row| &*row.name == name);
+    let changes = plan.spec.changes.iter();
+    let lines = changes.filter_map(|(id, planned)| {
+        let (name, pods): (&str, Vec<PodKey>) = match &planned.change {
+            Change::Create(create) => (&create.vm, placed(plan, id)),
+            Change::Delete(delete) => (delete.target.node.as_str(), running(plan, &delete.target.node)),
+            Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+        };
+        let reason = plan.evidence.reasons.get(id).map(ToString::to_string);
+        let parts = reason.into_iter().chain(row(name).and_then(machine)).chain(named(&pods));
+        let line = parts.collect::<Vec<String>>().join("; ");
+        (!line.is_empty()).then(|| (id.clone(), line))
+    });
+    lines.collect()
+}
+
+/// The pods that go to a new node.
+fn placed(plan: &Plan, id: &ChangeId) -> Vec<PodKey> {
+    let pods = plan.evidence.placements.get(id).into_iter().flat_map(|placement| &placement.pods);
+    pods.filter(|pod| !pod.is_placeholder()).cloned().collect()
+}
+
+/// The pods of workloads on a node that goes.
+fn running(plan: &Plan, node: &NodeName) -> Vec<PodKey> {
+    let groups = plan.evidence.world.pods.iter();
+    let on_node = groups.filter(|group| !group.is_daemon && group.place == PodPlace::Bound(node.clone()));
+    let keys = on_node.flat_map(|group| {
+        let key = |name: &Arc<str>| PodKey { namespace: group.namespace.clone(), name: name.clone() };
+        group.names.iter().map(key)
+    });
+    keys.collect()
+}
+
+/// What a node's VM is and costs.
+fn machine(row: &NodeFigures) -> Option<String> {
+    let size = row.size.as_ref()?;
+    let zone = row.zone.as_ref().map_or_else(String::new, |zone| match zone.as_str() {
+        "0" => " outside of zones".to_owned(),
+        zone => format!(" in zone {zone}"),
+    });
+    let bought = row.capacity_type.map_or_else(String::new, |bought| format!(", {bought}"));
+    let estimate = if row.is_estimate { "~" } else { "" };
+    let price = match &row.monthly {
+        Some(monthly) => format!(", {estimate}${monthly} a month"),
+        None => ", of unknown price".to_owned(),
+    };
+    Some(format!("{size}{zone}{bought}{price}"))
+}
+
+fn named(pods: &[PodKey]) -> Option<String> {
+    let names: Vec<String> = pods.iter().take(NAMED_MAX).map(|pod| format!("`{pod}`")).collect();
+    let more = pods.len().saturating_sub(NAMED_MAX);
+    let noun = if pods.len() == 1 { "pod" } else { "pods" };
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    (!names.is_empty()).then(|| format!("{noun} {}{more}", names.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::described;
+    use crate::plan::tests::world::example_plan;
+
+    #[test]
+    fn each_create_and_removal_has_reason_size_zone_price_and_pods_in_a_line() {
+        let plan = example_plan();
+        let lines = described(&plan);
+        let of = |id: Option<&crate::plan::ChangeId>| lines[id.expect("there is one")].clone();
+        let create = of(plan.spec.creates().map(|(id, _, _)| id).next());
+        assert!(create.contains("Standard_D4s_v5 in zone eastus-1, on-demand, $146.00 a month"), "{create}");
+        assert!(create.contains("Pending") && create.contains("; pods `"), "{create}");
+        let delete = of(plan.spec.deletes().map(|(id, _)| id).next());
+        assert!(delete.starts_with("empty: only pods of DaemonSets; Standard_D4s_v5 in zone"), "{delete}");
+        assert_eq!(lines.len(), 3, "{lines:#?}");
+    }
+}
