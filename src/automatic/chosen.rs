@@ -6,6 +6,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::back_off::{BackOff, NeverJoined, Tried};
+use super::fights::Fights;
 use super::wants::Wants;
 use crate::model::{ChangeClass, ClaimName, DisruptionReason};
 use crate::plan::{Change, ChangeId, ClaimSpec, Delete, PlanSpec, Update};
@@ -17,6 +18,8 @@ pub struct Choosing<'a> {
     pub wants: &'a Wants,
     /// What failed of late.
     pub back_off: &'a BackOff,
+    /// What was changed in place of late, and is set back.
+    pub fights: &'a Fights,
     /// The changes of plans that are in flight.
     pub in_flight: &'a BTreeSet<ChangeId>,
     /// The NodeClaims whose nodes are being made.
@@ -61,16 +64,21 @@ fn of_create(claim: &ClaimSpec, Choosing { back_off, at, .. }: Choosing<'_>) -> 
 
 /// Tags and labels are merged: what is wanted once is not looked at again before it is done.
 fn of_update(id: &ChangeId, update: &Update, choosing: Choosing<'_>) -> Option<String> {
-    let Choosing { back_off, in_flight, at, .. } = choosing;
+    let Choosing { back_off, fights, in_flight, at, .. } = choosing;
     if in_flight.contains(id) {
         return Some("a plan before changes it".to_owned());
+    }
+    if let Some(until) = fights.until(update, at) {
+        return Some(format!(
+            "the node was changed in place before and is set back; it is tried again at {until}"
+        ));
     }
     let until = back_off.until(&Tried::ToUpdate(update.target.node.clone()), at)?;
     Some(format!("changing the node in place failed; it is tried again at {until}"))
 }
 
 fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {
-    let Choosing { wants, back_off, in_flight, making, awaiting, at } = choosing;
+    let Choosing { wants, back_off, in_flight, making, awaiting, at, .. } = choosing;
     let reason = delete.reason;
     if in_flight.contains(id) {
         return Some("a plan before removes it".to_owned());

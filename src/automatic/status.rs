@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::back_off::{NeverJoined, NotDone};
 use super::by_hand::Waits;
 use super::conditions;
+use super::fights::Fought;
 use super::standing::FleetRef;
 use super::waiting::PodWaits;
 use crate::api::node_fleet::{
@@ -231,6 +232,18 @@ impl News {
             until: Some(format!("{:.0}", failed.until)),
         };
         self.failed = failed.map(hold).collect();
+    }
+
+    /// Takes what others set back; it is told with what could not be done.
+    pub fn take_fought<'f>(&mut self, fought: impl Iterator<Item = &'f Fought>) {
+        let hold = |fought: &Fought| FleetHold {
+            node: fought.node.to_string(),
+            class: ChangeClass::Update.to_string(),
+            because: short(&fought.because()),
+            since: Some(format!("{:.0}", fought.since)),
+            until: Some(format!("{:.0}", fought.until)),
+        };
+        self.failed.extend(fought.map(hold));
     }
 
     /// Takes what is waited for that no plan carries.

@@ -16,7 +16,7 @@ use super::round::{NoRound, Seen};
 use super::run::Beside;
 use crate::api::node_fleet::FleetWaiting;
 use crate::automatic::status::News;
-use crate::automatic::{self, BackOff, Known, WaitingPod};
+use crate::automatic::{self, BackOff, Fights, Known, WaitingPod};
 use crate::azure::Trouble;
 use crate::cluster::{Writer, lease};
 use crate::manifests::Remark;
@@ -52,6 +52,7 @@ pub(super) struct Standing<'s> {
     pub(super) beside: Option<&'s Beside>,
     pub(super) flights: &'s Flights,
     pub(super) back_off: &'s BackOff,
+    pub(super) fights: &'s Fights,
     /// Who of Azure throttles or does not answer.
     pub(super) troubles: Vec<Trouble>,
     pub(super) at: Timestamp,
@@ -159,10 +160,11 @@ impl Bulletin {
 
     /// Writes the status of the NodeFleets, where it says something new.
     pub(super) fn publish(&mut self, standing: &Standing<'_>) {
-        let Standing { found, beside, flights, back_off, at, .. } = standing;
+        let Standing { found, beside, flights, back_off, fights, at, .. } = standing;
         self.news.in_flight = flights.listed();
         self.news.take_silent(back_off.silent(*at));
         self.news.take_failed(back_off.not_done(*at).chain(flights.troubles(*at)));
+        self.news.take_fought(fights.fought(*at));
         self.news.take_kept(flights.kept());
         self.news.take_paced(flights.paced());
         self.news.take_begun(flights.begun(*at));

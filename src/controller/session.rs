@@ -21,7 +21,8 @@ use super::tell::Ended;
 use crate::apply::{BrakeReader, Hand, Keeper, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::{
-    self, BackOff, Evictions, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering, Startups, Wants,
+    self, BackOff, Evictions, Fights, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering, Startups,
+    Tried, Wants,
 };
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::ledger::NeverJoined;
@@ -97,6 +98,7 @@ pub(super) struct Session<'a> {
     wants: Wants,
     back_off: BackOff,
     evictions: Evictions,
+    fights: Fights,
     lost: Lost,
     planner: Arc<Planner>,
     pod_events: PodEvents,
@@ -141,6 +143,7 @@ impl<'a> Session<'a> {
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
             evictions: Evictions::new(clock_speed),
+            fights: Fights::new(clock_speed),
             lost: Lost::new(clock_speed),
             planner: Arc::default(),
             pod_events: PodEvents::default(),
@@ -235,6 +238,7 @@ impl<'a> Session<'a> {
             beside: self.beside.as_ref(),
             flights: &self.flights,
             back_off: &self.back_off,
+            fights: &self.fights,
             troubles: self.controller.azure.troubles(),
             at: self.now(),
         };
@@ -391,9 +395,14 @@ impl<'a> Session<'a> {
                 tracing::warn!(%size, %zone, "Azure took a spot VM away");
             }
         }
-        for Ended { tried, node, failed } in ended {
+        for Ended { tried, node, failed, keys } in ended {
             match failed {
-                None => self.back_off.succeeded(&tried),
+                None => {
+                    self.back_off.succeeded(&tried);
+                    if let Tried::ToUpdate(node) = &tried {
+                        self.fights.changed(node, &keys, self.now());
+                    }
+                }
                 Some(what) => self.back_off.failed(&tried, (&node, &what), self.now()),
             }
         }

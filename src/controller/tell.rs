@@ -1,10 +1,10 @@
 //! What happens to plans, as logs and metrics.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::metrics::Metrics;
-use crate::automatic::Tried;
+use crate::automatic::{Tried, fights};
 use crate::model::ChangeClass;
 use crate::plan::{Change, ChangeId};
 use crate::review::ApprovedPlan;
@@ -26,6 +26,8 @@ pub(super) struct Ended {
     pub(super) node: Arc<str>,
     /// What happened, with Azure's code; nothing where it succeeded.
     pub(super) failed: Option<Arc<str>>,
+    /// The labels and tags that were set.
+    pub(super) keys: BTreeSet<Arc<str>>,
 }
 
 impl Teller {
@@ -109,7 +111,15 @@ impl Teller {
             | Outcome::NoLongerHolds { .. }
             | Outcome::Withheld { .. } => return None,
         };
-        Some(Ended { tried, node, failed })
+        let keys = match planned {
+            Change::Update(update) => fights::keys(update),
+            Change::Create(_)
+            | Change::Delete(_)
+            | Change::Adopt(_)
+            | Change::Forget(_)
+            | Change::NoOp(_) => BTreeSet::new(),
+        };
+        Some(Ended { tried, node, failed, keys })
     }
 
     /// What a change tries, and the name of its node.

@@ -109,7 +109,8 @@ async fn a_connection_that_goes_silent_is_given_up_and_not_used_again() {
         renew_deadline: Duration::from_millis(1_500),
         retry: Duration::from_millis(50),
     };
-    let settings = Holder { identity: "me".to_owned(), namespace: "kube-system".to_owned(), terms };
+    let settings =
+        Holder { identity: "me".to_owned(), namespace: "kube-system".to_owned(), terms, reports: false };
     // The first request of the Lease is lost on the silent connection; the next one goes along a new one.
     let held = acquire(&cluster, &settings, |_| {}).await.expect("the server works");
     assert!(held.gate().is_open());

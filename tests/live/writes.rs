@@ -235,6 +235,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
     let progress = Progress {
         started_at: "2026-01-01T00:00:00Z".parse().expect("a time"),
         outcomes: BTreeMap::from([("aaaaaaaaaa".to_owned(), failed)]),
+        changes: std::collections::BTreeMap::new(),
         ahead: BTreeSet::new(),
         is_withdrawn: false,
         refusals: vec![Refused { refusal, code: Some("ZonalAllocationFailed".to_owned()) }],

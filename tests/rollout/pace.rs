@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::SignedDuration;
-use nodeform::automatic::{self, BackOff, Choosing, Wants};
+use nodeform::automatic::{self, BackOff, Choosing, Fights, Wants};
 use nodeform::manifests::Source;
 use nodeform::model::allowance::PoolNodes;
 use nodeform::model::{ClaimName, DisruptionReason, NodeName, PoolName, Wishes};
@@ -348,8 +348,8 @@ fn a_node_made_for_the_pods_of_another_is_not_removed_as_empty_before_that_one_h
     let (none, awaiting, back_off) = (BTreeSet::new(), BTreeSet::from([claim]), BackOff::new(1));
     let left_out = |awaiting| {
         let (in_flight, making) = (&BTreeSet::new(), &BTreeSet::new());
-        let choosing =
-            Choosing { wants: &wants, back_off: &back_off, in_flight, making, awaiting, at: stage.now };
+        let (wants, back_off, fights) = (&wants, &back_off, &Fights::new(1));
+        let choosing = Choosing { wants, back_off, fights, in_flight, making, awaiting, at: stage.now };
         automatic::left_out(ready.plan.spec(), choosing).get(id).map(ToString::to_string)
     };
     assert_eq!(left_out(&none), None);

@@ -11,7 +11,7 @@ use super::super::round::{self, Creates, First, Planning, Seen};
 use super::super::tell::Teller;
 use super::{Session, reader};
 use crate::apply::{Actor, Book, Carrying, Means};
-use crate::automatic::{self, Choosing, Tried};
+use crate::automatic::{self, Choosing, Tried, fights};
 use crate::launch::Materials;
 use crate::model::DisruptionReason;
 use crate::offline::World;
@@ -88,12 +88,35 @@ impl Session<'_> {
                 self.now(),
             );
         }
+        self.name_who_fights(spec).await;
         let new = self.chosen(spec, &under_way);
         // Creates alone are for nodes none of which goes yet, or for pods that wait.
         if !new.wanted.iter().all(is_create) {
             let mut left_out = new.left_out;
             leave_out_waiting(spec, &mut left_out);
             self.begin(&world, &world.policy, (rest, left_out)).await;
+        }
+    }
+
+    /// Finds out who sets labels back that plans set.
+    async fn name_who_fights(&mut self, spec: &PlanSpec) {
+        let at = self.now();
+        let updates = spec.changes.values().filter_map(|planned| match &planned.change {
+            Change::Update(update) => Some(update),
+            Change::Create(_)
+            | Change::Delete(_)
+            | Change::Adopt(_)
+            | Change::Forget(_)
+            | Change::NoOp(_) => None,
+        });
+        for update in updates.filter(|update| self.fights.is_set_back(update, at)).collect::<Vec<_>>() {
+            let node = &update.target.node;
+            match self.controller.cluster.get_optional(&format!("/api/v1/nodes/{node}")).await {
+                Ok(Some(found)) => self.fights.named(node, fights::managers(&found, &fights::keys(update))),
+                Ok(None) => {}
+                // Without a name it is told all the same.
+                Err(failure) => tracing::debug!(%node, "its field managers cannot be read: {}", failure.what),
+            }
         }
     }
 
@@ -110,9 +133,9 @@ impl Session<'_> {
     }
 
     fn chosen(&self, spec: &PlanSpec, in_flight: &BTreeSet<ChangeId>) -> Chosen {
-        let Self { wants, back_off, .. } = self;
+        let Self { wants, back_off, fights, .. } = self;
         let (making, awaiting) = (&self.flights.making(), &self.flights.awaiting());
-        let choosing = Choosing { wants, back_off, in_flight, making, awaiting, at: self.now() };
+        let choosing = Choosing { wants, back_off, fights, in_flight, making, awaiting, at: self.now() };
         let left_out = automatic::left_out(spec, choosing);
         let wanted = spec.changes.keys().filter(|id| !left_out.contains_key(*id)).cloned().collect();
         Chosen { wanted, left_out }

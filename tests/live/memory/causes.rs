@@ -190,3 +190,32 @@ async fn who_does_not_lead_writes_no_status_beside_who_does() {
     story.process = first;
     story.terminated().await;
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_fight_over_a_label_slows_down_and_names_who_fights() {
+    let world = super::WORLD.replacen(
+        "    spec:\n      requirements:",
+        "    metadata: {labels: {team: web}}\n    spec:\n      requirements:",
+        1,
+    );
+    let mut story = Story::of_world(&world, "auto").await;
+    story.runs(5).await;
+    story.rests().await;
+    let node = format!("/api/v1/nodes/{}", story.claims()[0]["status"]["nodeName"].as_str().expect("a node"));
+    let label =
+        |story: &Story| story.kube("GET", &node, &Value::Null).1["metadata"]["labels"]["team"].clone();
+    let mut answers = Vec::new();
+    for _ in 0..4 {
+        story.patch(
+            &format!("{node}?fieldManager=other-tool"),
+            &json!({"metadata": {"labels": {"team": "sea"}}}),
+        );
+        let began = tokio::time::Instant::now();
+        story.wait(|| label(&story) == "web").await;
+        answers.push(began.elapsed().as_secs() / 60);
+        story.rests().await;
+    }
+    assert!(answers[1] >= 1 && answers[2] >= 4 && answers[3] >= 25, "{answers:?}");
+    story.wait(|| status(&story, "holds").contains("set `team` back")).await;
+    story.terminated().await;
+}

@@ -1,0 +1,207 @@
+//! Labels and tags that somebody else sets back each time: who fights is answered ever more slowly, and named.
+//!
+//! Must never give up: the user asked for what the plan wants, and the other may have been told by now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
+
+use crate::model::NodeName;
+use crate::plan::Update;
+
+/// The waits after each time that a node was changed in place, of the cloud's clock; the last again and again.
+const WAITS: [SignedDuration; 3] =
+    [SignedDuration::from_mins(1), SignedDuration::from_mins(5), SignedDuration::from_mins(30)];
+
+/// After how long without being set back a change is no fight any more.
+const FORGOTTEN: SignedDuration = SignedDuration::from_hours(1);
+
+/// The field manager of what nodeform writes.
+const OWN: &str = "nodeform";
+
+/// A node whose labels or tags are set back.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fought {
+    /// The node.
+    pub node: NodeName,
+    /// Labels and tags.
+    pub keys: BTreeSet<Arc<str>>,
+    /// How often they were set back.
+    pub times: u32,
+    /// Since when.
+    pub since: Timestamp,
+    /// Until when they are left alone.
+    pub until: Timestamp,
+    /// The field managers that did, as far as they are known.
+    pub managers: BTreeSet<String>,
+}
+
+impl Fought {
+    /// Says what happens, who does it, and what to do.
+    #[must_use]
+    pub fn because(&self) -> String {
+        let Self { keys, times, since, until, managers, .. } = self;
+        let quoted = |names: Vec<String>| {
+            names.iter().map(|name| format!("`{name}`")).collect::<Vec<String>>().join(", ")
+        };
+        let keys = quoted(keys.iter().map(ToString::to_string).collect());
+        let who = match managers.len() {
+            0 => "somebody".to_owned(),
+            1 => format!("field manager {}", quoted(managers.iter().cloned().collect())),
+            _ => format!("field managers {}", quoted(managers.iter().cloned().collect())),
+        };
+        let often = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
+        format!(
+            "next attempt at {until:.0}; {who} set {keys} back {often} since {since:.0}: take it out of its NodePool or \
+             AKSNodeClass, or out of what the other writes"
+        )
+    }
+}
+
+/// The changes in place that were made of late.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Fights {
+    known: BTreeMap<NodeName, Fought>,
+    clock_speed: i32,
+}
+
+impl Fights {
+    /// Nothing was changed yet.
+    #[must_use]
+    pub fn new(clock_speed: u32) -> Self {
+        let clock_speed = i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
+        Self { known: BTreeMap::new(), clock_speed }
+    }
+
+    fn wait(&self, wait: SignedDuration) -> SignedDuration {
+        wait / self.clock_speed.max(1)
+    }
+
+    /// Notes that a node was changed in place.
+    pub fn changed(&mut self, node: &NodeName, keys: &BTreeSet<Arc<str>>, at: Timestamp) {
+        let forgotten = self.wait(FORGOTTEN);
+        let before = self
+            .known
+            .remove(node)
+            .filter(|known| !known.keys.is_disjoint(keys) && at.duration_since(known.until) < forgotten);
+        let (times, since, managers) =
+            before.map_or((0, at, BTreeSet::new()), |known| (known.times + 1, known.since, known.managers));
+        let wait = usize::try_from(times).unwrap_or(usize::MAX).min(WAITS.len() - 1);
+        let until = at.saturating_add(self.wait(WAITS[wait])).unwrap_or(Timestamp::MAX);
+        let fought = Fought { node: node.clone(), keys: keys.clone(), times, since, until, managers };
+        self.known.insert(node.clone(), fought);
+    }
+
+    /// Returns until when what is wanted of a node is left alone, since it was changed a short while ago.
+    #[must_use]
+    pub fn until(&self, update: &Update, at: Timestamp) -> Option<Timestamp> {
+        let known = self.of(update)?;
+        Some(known.until).filter(|until| *until > at)
+    }
+
+    /// Returns whether what is wanted of a node was done before and is set back.
+    #[must_use]
+    pub fn is_set_back(&self, update: &Update, at: Timestamp) -> bool {
+        let known = self.of(update);
+        known.is_some_and(|known| at.duration_since(known.until) < self.wait(FORGOTTEN))
+    }
+
+    fn of(&self, update: &Update) -> Option<&Fought> {
+        let known = self.known.get(&update.target.node)?;
+        (!known.keys.is_disjoint(&keys(update))).then_some(known)
+    }
+
+    /// Notes who set labels of a node back.
+    pub fn named(&mut self, node: &NodeName, managers: BTreeSet<String>) {
+        if let Some(known) = self.known.get_mut(node) {
+            known.managers.extend(managers);
+        }
+    }
+
+    /// Returns what is set back again and again.
+    pub fn fought(&self, at: Timestamp) -> impl Iterator<Item = &Fought> {
+        let forgotten = self.wait(FORGOTTEN);
+        self.known.values().filter(move |known| known.times > 0 && at.duration_since(known.until) < forgotten)
+    }
+}
+
+/// The labels and tags that a change in place sets.
+#[must_use]
+pub fn keys(update: &Update) -> BTreeSet<Arc<str>> {
+    let labels = update.new_labels();
+    let labels = labels.keys().map(|key| Arc::from(*key));
+    labels.chain(update.new_tags().into_keys()).collect()
+}
+
+/// Returns the field managers of these labels of a Node; where nobody has them, since they were taken off, who wrote last.
+#[must_use]
+pub fn managers(node: &Value, keys: &BTreeSet<Arc<str>>) -> BTreeSet<String> {
+    let entries = || node["metadata"]["managedFields"].as_array().into_iter().flatten();
+    let name = |entry: &Value| entry["manager"].as_str().unwrap_or_default().to_owned();
+    let others = || entries().filter(|entry| entry["manager"] != OWN && entry["subresource"].is_null());
+    let has = |entry: &&Value| {
+        let labels = &entry["fieldsV1"]["f:metadata"]["f:labels"];
+        keys.iter().any(|key| !labels[format!("f:{key}")].is_null())
+    };
+    let owners: BTreeSet<String> = others().filter(has).map(name).collect();
+    if !owners.is_empty() {
+        return owners;
+    }
+    let last = others().max_by_key(|entry| entry["time"].as_str().unwrap_or_default().to_owned());
+    last.map(name).into_iter().collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn at(minute: i64) -> Timestamp {
+        Timestamp::from_second(minute * 60).unwrap()
+    }
+
+    #[test]
+    fn who_sets_a_label_back_is_answered_after_one_five_and_thirty_minutes_and_named() {
+        let (mut fights, node) = (Fights::new(1), NodeName::new("n1"));
+        let keys: BTreeSet<Arc<str>> = [Arc::from("team")].into();
+        let mut now = 0;
+        let mut waits = Vec::new();
+        for _ in 0..4 {
+            fights.changed(&node, &keys, at(now));
+            let until = fights.known[&node].until.as_second() / 60;
+            waits.push(until - now);
+            now = until;
+        }
+        assert_eq!(waits, [1, 5, 30, 30]);
+        fights.named(&node, ["kubectl-label".to_owned()].into());
+        let fought: Vec<String> = fights.fought(at(now)).map(Fought::because).collect();
+        assert_eq!(
+            fought,
+            [
+                "next attempt at 1970-01-01T01:06:00Z; field manager `kubectl-label` set `team` back 3 times since \
+                 1970-01-01T00:00:00Z: take it out of its NodePool or AKSNodeClass, or out of what the other writes"
+            ]
+        );
+        let other: BTreeSet<Arc<str>> = [Arc::from("stage")].into();
+        fights.changed(&node, &other, at(now));
+        assert_eq!(fights.fought(at(now)).count(), 0, "another label is no fight");
+        fights.changed(&node, &other, at(now + 200));
+        assert_eq!(fights.fought(at(now + 200)).count(), 0, "hours later it is no fight any more");
+    }
+
+    #[test]
+    fn the_field_manager_of_a_label_is_read_of_the_node() {
+        let entry = |manager: &str, time: &str, labels: Value| json!({"manager": manager, "time": time, "fieldsV1": {"f:metadata": {"f:labels": labels}}});
+        let node = json!({"metadata": {"managedFields": [
+            entry("nodeform", "2026-01-01T00:00:00Z", json!({"f:team": {}})),
+            entry("kubectl-label", "2026-01-01T00:01:00Z", json!({"f:team": {}})),
+            entry("kubelet", "2026-01-01T00:02:00Z", json!({"f:other": {}})),
+        ]}});
+        let of = |key: &str| managers(&node, &[Arc::from(key)].into()).into_iter().collect::<Vec<_>>();
+        assert_eq!(of("team"), ["kubectl-label"]);
+        assert_eq!(of("gone"), ["kubelet"], "who took it off wrote last");
+    }
+}
