@@ -25,11 +25,23 @@ const REPLACED: &str = "a later plan took the place of what had not begun";
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
 /// How long one look may take: below what the probe of the kubelet bears.
-pub(super) const READ_MAX: Duration = Duration::from_secs(45);
+const READ_MAX: Duration = Duration::from_secs(45);
 
-/// Says that a look took too long.
-pub(super) fn unanswered() -> String {
-    format!("the API server and Azure did not answer all requests within {} s", READ_MAX.as_secs())
+/// What one look saw, and what could not be read.
+pub(super) struct Looked {
+    pub(super) seen: Option<Seen>,
+    pub(super) failures: Vec<String>,
+}
+
+/// Looks once.
+pub(super) async fn look(reader: &Reader) -> Looked {
+    match tokio::time::timeout(READ_MAX, reader.read()).await {
+        Ok((seen, failures)) => Looked { seen: Some(seen), failures },
+        Err(_) => {
+            let words = "the API server and Azure did not answer all requests within";
+            Looked { seen: None, failures: vec![format!("{words} {} s", READ_MAX.as_secs())] }
+        }
+    }
 }
 
 /// One plan.
@@ -268,12 +280,8 @@ impl Flights {
         listed.collect()
     }
 
-    /// Looks once, and has what is next begun. Where `is_held`, nothing new begins.
-    pub(super) async fn step(
-        &mut self,
-        (reader, brakes): (&Reader, &BrakeReader),
-        is_held: bool,
-    ) -> Vec<Ended> {
+    /// Takes in what has ended. What ends after that is not seen before the next look.
+    pub(super) fn take_in_ended(&mut self) -> Vec<Ended> {
         let mut ended = Vec::new();
         for Flight { carrying, teller, .. } in &mut self.flights {
             carrying.take_in_ended(&mut |event| ended.extend(teller.tell(&event)));
@@ -281,10 +289,17 @@ impl Flights {
         if let Some(keeper) = &mut self.keeper {
             keeper.take_in_ended(&mut |event| kept(&event));
         }
-        let (seen, failures) = match tokio::time::timeout(READ_MAX, reader.read()).await {
-            Ok((seen, failures)) => (Some(seen), failures),
-            Err(_) => (None, vec![unanswered()]),
-        };
+        ended
+    }
+
+    /// Has what is next begun by what was read since what had ended was taken in. Where `is_held`, nothing new begins.
+    pub(super) async fn step(
+        &mut self,
+        Looked { seen, failures }: Looked,
+        brakes: &BrakeReader,
+        is_held: bool,
+    ) -> Vec<Ended> {
+        let mut ended = Vec::new();
         self.health.progressed();
         if self.unread != failures {
             let news = failures.iter().filter(|because| !self.unread.contains(because));

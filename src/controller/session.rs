@@ -9,7 +9,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::bulletin::{Bulletin, Standing};
-use super::flights::{Flights, READ_MAX, unanswered};
+use super::flights::{self, Flights, Looked};
 use super::looks::{self, FoundFleet};
 use super::marks;
 use super::once::Once;
@@ -90,7 +90,7 @@ pub(super) struct Session<'a> {
     clock_speed: u32,
     /// Azure, as plans are made of it.
     remembered: Remembered,
-    reader: Option<Reader>,
+    reader: Option<Arc<Reader>>,
     /// What keeps changes that have not begun.
     brakes: BrakeReader,
     flights: Flights,
@@ -311,19 +311,16 @@ impl<'a> Session<'a> {
 
     /// Goes on with what an earlier process has begun.
     async fn resume(&mut self, world: &World) {
-        let Some(reader) = &self.reader else { return };
+        let Some(reader) = self.reader.clone() else { return };
         let Left { plans, never_joined } = match resume::left(&self.controller.cluster).await {
             Ok(left) => left,
             Err(failure) => return self.once.failed(NODE_PLANS, &failure),
         };
         self.once.works(NODE_PLANS);
-        let Ok((seen, failures)) = tokio::time::timeout(READ_MAX, reader.read()).await else {
-            return tracing::warn!("{}", unanswered());
-        };
+        let Some(Looked { seen, failures }) = self.read(&reader).await else { return };
         self.controller.health.progressed();
-        if !failures.is_empty() {
-            return failures.iter().for_each(|because| tracing::warn!("{because}"));
-        }
+        failures.iter().for_each(|because| tracing::warn!("{because}"));
+        let Some(seen) = seen.filter(|_| failures.is_empty()) else { return };
         for NeverJoined { at, vm, pool, size, image } in never_joined {
             self.back_off.never_joined(&automatic::Made { pool, size, image }, &vm, at);
         }
@@ -380,7 +377,11 @@ impl<'a> Session<'a> {
         if !is_due && !hurries && !self.flights.has_other_brakes(&self.brakes).await {
             return;
         }
-        let ended = self.flights.step((reader, &self.brakes), self.planning.is_some()).await;
+        let reader = Arc::clone(reader);
+        let mut ended = self.flights.take_in_ended();
+        if let Some(looked) = self.read(&reader).await {
+            ended.extend(self.flights.step(looked, &self.brakes, self.planning.is_some()).await);
+        }
         self.stepped = Some(Instant::now());
         self.remembered.wrote();
         for Silent { claim, vm, pool, size, image } in self.flights.silent() {
@@ -406,6 +407,26 @@ impl<'a> Session<'a> {
                 Some(what) => self.back_off.failed(&tried, (&node, &what), self.now()),
             }
         }
+    }
+
+    /// Reads the world for what is in flight. It is said how it is meanwhile, since Azure may throttle for long; nothing where
+    /// the session is to end.
+    async fn read(&mut self, reader: &Reader) -> Option<Looked> {
+        let says = async {
+            loop {
+                tokio::time::sleep(LOOK).await;
+                if self.look().await.is_some() {
+                    break;
+                }
+            }
+        };
+        let looked = tokio::select! {
+            looked = flights::look(reader) => Some(looked),
+            () = says => None,
+        };
+        // Whether it is to end is found out again by whoever may end it.
+        self.looked = self.looked.filter(|_| looked.is_some());
+        looked
     }
 
     /// Waits; returns whether something has ended.
@@ -436,9 +457,9 @@ impl<'a> Session<'a> {
 }
 
 /// Returns what reads the nodes' resource group.
-fn reader(controller: &Controller, world: &World) -> Option<Reader> {
+fn reader(controller: &Controller, world: &World) -> Option<Arc<Reader>> {
     let facts = world.snapshot.azure.as_ref()?;
     let id: ResourceId = facts.cluster.id.parse().ok()?;
     let group = ResourceId::of_group(id.subscription(), &facts.cluster.node_resource_group).ok()?;
-    Some(Reader { cluster: controller.cluster.clone(), azure: controller.azure.clone(), group })
+    Some(Arc::new(Reader { cluster: controller.cluster.clone(), azure: controller.azure.clone(), group }))
 }

@@ -7,6 +7,7 @@ use jiff::SignedDuration;
 use super::Next;
 use super::memory::Memory;
 use super::outcome::{Outcome, Standing};
+use super::told::told;
 use crate::plan::ChangeId;
 
 /// How a rollout ended.
@@ -36,13 +37,9 @@ impl Ended {
                     ended.open.insert(change.clone(), wait.what.clone());
                 }
                 Standing::Acts(actions) => {
-                    let failed =
-                        actions.iter().find_map(|action| Some((action, memory.tries.get(&action.key())?)));
-                    let what = match failed {
-                        Some((action, tries)) => format!("{}: {}", action.effect, tries.because),
-                        None => actions.first().map(|action| action.effect.to_string()).unwrap_or_default(),
-                    };
-                    ended.open.insert(change.clone(), what);
+                    let first = || actions.first().map(|action| action.effect.to_string());
+                    let what = told(standing, memory).map(|told| told.what).or_else(first);
+                    ended.open.insert(change.clone(), what.unwrap_or_default());
                 }
             }
         }

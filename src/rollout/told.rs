@@ -39,7 +39,7 @@ fn refused(actions: &[Action], memory: &Memory) -> Option<Told> {
     let what = match (&action.effect, others) {
         (Effect::Evict(pod), 0) => format!("pod `{}` to be evicted", pod.key),
         (Effect::Evict(pod), others) => format!("pod `{}` and {others} more to be evicted", pod.key),
-        (effect, _) => format!("this to succeed: {effect}"),
+        (effect, _) => format!("the next try to {effect}"),
     };
     Some(Told {
         what: format!("{what}: {}", tries.because),

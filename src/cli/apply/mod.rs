@@ -26,7 +26,7 @@ use crate::automatic;
 use crate::cluster::lease::{self, Held};
 use crate::cluster::{ClusterFailure, ClusterFailureKind};
 use crate::launch::Materials;
-use crate::model::Wishes;
+use crate::model::{NodeName, Wishes};
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Evidence, Plan};
 use crate::review::{
@@ -55,21 +55,36 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
             let checked = proposed(arguments, &world, ui)?;
             if checked.plan().spec.waves.is_empty() {
                 applying(world).lift_alone()?;
-                return Ok(left_over(checked.plan()).unwrap_or(Exit::Done));
+                return Ok(with_left_over(Exit::Done, left_over(checked.plan()), ui));
             }
             checked
         }
     };
     let left_over = left_over(checked.plan());
     let ended = exit(&applying(world).apply(checked, BTreeMap::new())?);
-    Ok(if ended == Exit::Done { left_over.unwrap_or(ended) } else { ended })
+    Ok(with_left_over(ended, left_over, ui))
 }
 
-/// How a plan ends at best that was to destroy: what had to go and stays is not done.
-fn left_over(plan: &Plan) -> Option<Exit> {
+/// How a command ends of whose plan something had to go and stays: which is said, with why.
+fn with_left_over(ended: Exit, left_over: Option<String>, ui: Ui) -> Exit {
+    match left_over.filter(|_| ended == Exit::Done) {
+        Some(why) => {
+            ui.aside(&why);
+            Exit::InPart
+        }
+        None => ended,
+    }
+}
+
+/// What stays of a plan that was to destroy, with why, a line each.
+fn left_over(plan: &Plan) -> Option<String> {
     let Evidence { held, report, .. } = &plan.evidence;
-    let stays = !held.is_empty() || !report.staying.is_empty();
-    (plan.spec.wishes.destroy && stays).then_some(Exit::InPart)
+    let held = held.iter().map(|held| (&held.node, &held.because));
+    let stays = held.chain(report.staying.iter().map(|(node, because)| (node, because)));
+    let stays: BTreeMap<&NodeName, &String> = stays.collect();
+    let lines = stays.iter().map(|(node, because)| format!("- node `{node}` stays: {because}\n"));
+    let what = format!("warning: not all is destroyed:\n{}", lines.collect::<String>());
+    (plan.spec.wishes.destroy && !stays.is_empty()).then_some(what)
 }
 
 /// Reads the cluster, as `plan --live` does.
