@@ -56,7 +56,7 @@ impl Line {
     /// # Errors
     /// As for a live cluster.
     pub async fn observe(&self) -> Result<Observation, Vec<ObserveFault>> {
-        let cannot = |what: String| vec![ObserveFault { what, hint: None }];
+        let cannot = |what: String| vec![ObserveFault { what, hint: None, unread: None }];
         let cluster = self.cluster().map_err(|failure| cannot(failure.what))?;
         let azure = self.azure().map_err(|fault| cannot(fault.to_string()))?;
         observe(&cluster, &azure, &self.world(|world| named(world.settings()))).await
