@@ -229,6 +229,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         place: RefusedPlace::Zone(Zone::new("westeurope-1")),
         capacity_type: None,
         because: RefusedBecause::ZonalAllocationFailure,
+        said: None,
         until: "2999-01-01T00:00:00Z".parse().expect("a time"),
     };
     let failed = Outcome::Failed { code: "ZonalAllocationFailed".to_owned(), why: "no room".to_owned() };
