@@ -129,6 +129,11 @@ impl Carrying {
         self.memory.is_stopping = is_stopping;
     }
 
+    /// Takes removals back that have begun, as far as their VMs are still there.
+    pub const fn take_back(&mut self, is_taking_back: bool) {
+        self.memory.is_taking_back = is_taking_back;
+    }
+
     /// These removals begin even when nothing new does: half of them is done.
     pub fn finish(&mut self, removals: BTreeSet<ChangeId>) {
         self.memory.finishing = removals;

@@ -15,6 +15,7 @@ use super::reports::Reports;
 use super::round::{NoRound, Seen};
 use super::run::Beside;
 use crate::api::node_fleet::FleetWaiting;
+use crate::automatic::Awaiting;
 use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Fights, Known, WaitingPod};
 use crate::azure::Trouble;
@@ -51,6 +52,8 @@ pub(super) struct Standing<'s> {
     pub(super) found: &'s FoundFleet,
     pub(super) beside: Option<&'s Beside>,
     pub(super) flights: &'s Flights,
+    /// What has begun and stays as it is while nothing is done.
+    pub(super) left: &'s [Awaiting],
     pub(super) back_off: &'s BackOff,
     pub(super) fights: &'s Fights,
     /// Who of Azure throttles or does not answer.
@@ -158,14 +161,19 @@ impl Bulletin {
         self.unread = unread;
     }
 
+    /// From now on it is another mode's.
+    pub(super) fn turns_to(&mut self, mode: Mode) {
+        self.news.mode = mode;
+    }
+
     /// Writes the status of the NodeFleets, where it says something new.
     pub(super) fn publish(&mut self, standing: &Standing<'_>) {
-        let Standing { found, beside, flights, back_off, fights, at, .. } = standing;
+        let Standing { found, beside, flights, left, back_off, fights, at, .. } = standing;
         self.news.in_flight = flights.listed();
         self.news.take_silent(back_off.silent(*at));
         self.news.take_failed(back_off.not_done(*at).chain(flights.troubles(*at)));
         self.news.take_fought(fights.fought(*at));
-        self.news.take_kept(flights.kept());
+        self.news.take_kept(flights.kept().into_iter().chain(left.iter().cloned()).collect());
         self.news.take_paced(flights.paced());
         self.news.take_begun(flights.begun(*at));
         self.tell_waiting(flights, *at);

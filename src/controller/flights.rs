@@ -21,6 +21,9 @@ use crate::rollout::{self, Action, Evicted, Next, Seen, Silent, Standing, Told, 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";
 
+/// Why what has not begun of a plan is dropped once only what has begun is to be ended.
+const WOUND_DOWN: &str = "the NodeFleet's mode is no longer `auto`";
+
 /// How long a change that has begun waits for the same until it is told of, of the cloud's clock.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
@@ -99,6 +102,8 @@ pub(super) struct Flights {
     /// Since when.
     kept_since: Since<Arc<str>>,
     clock_speed: u32,
+    /// Whether only what has begun is ended: removals are taken back, creates finished.
+    is_winding_down: bool,
 }
 
 impl Flights {
@@ -114,7 +119,25 @@ impl Flights {
             kept: Vec::new(),
             kept_since: Since::default(),
             clock_speed,
+            is_winding_down: false,
         }
+    }
+
+    /// From now on only what has begun is ended: removals are taken back as far as their VMs are there, all else is finished.
+    pub(super) fn wind_down(&mut self) {
+        self.is_winding_down = true;
+        self.flights.iter_mut().for_each(|flight| flight.is_superseded = true);
+    }
+
+    /// Goes on as before with plans that come from now on.
+    pub(super) const fn go_on(&mut self) {
+        self.is_winding_down = false;
+    }
+
+    /// Returns whether anything has begun that has not ended.
+    pub(super) fn has_begun(&self) -> bool {
+        let is_keeping = |keeper: &Keeper| !keeper.is_idle() || !self.kept.is_empty();
+        !self.flights.is_empty() || self.keeper.as_ref().is_some_and(is_keeping)
     }
 
     /// Adds a plan.
@@ -123,7 +146,7 @@ impl Flights {
         self.flights.push(Flight {
             carrying,
             teller,
-            is_superseded: false,
+            is_superseded: self.is_winding_down,
             has_stepped: false,
             is_over: false,
             paced: Vec::new(),
@@ -318,6 +341,7 @@ impl Flights {
             let flight = &mut self.flights[at];
             flight.carrying.memory.coming_elsewhere = coming;
             flight.carrying.brake(brakes.clone());
+            flight.carrying.take_back(self.is_winding_down);
             let is_over = flight.step((&seen, &laid), is_held, &mut ended).await;
             flight.is_over = is_over;
             self.health.progressed();
@@ -325,8 +349,9 @@ impl Flights {
         let (over, flying): (Vec<Flight>, Vec<Flight>) =
             std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.is_over);
         self.flights = flying;
+        let because = if self.is_winding_down { WOUND_DOWN } else { REPLACED };
         for Flight { carrying, teller, .. } in over {
-            carrying.end(REPLACED, &mut |event| ended.extend(teller.tell(&event))).await;
+            carrying.end(because, &mut |event| ended.extend(teller.tell(&event))).await;
         }
         let carried = self.carried();
         if let Some(keeper) = &mut self.keeper {
@@ -377,7 +402,8 @@ impl Flight {
         carrying.stop(*is_superseded || is_held && *has_stepped);
         let mut begun = rollout::begun(carrying.plan.id(), seen);
         let half = rollout::half_begun(carrying.plan.execution(), &begun);
-        let finishing = if *is_superseded { half } else { BTreeSet::new() };
+        let is_finishing = *is_superseded && !carrying.memory.is_taking_back;
+        let finishing = if is_finishing { half } else { BTreeSet::new() };
         begun.extend(finishing.iter().cloned());
         carrying.finish(finishing);
         let next = carrying.step(laid, &mut |event| ended.extend(teller.tell(&event))).await;

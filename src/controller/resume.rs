@@ -2,7 +2,7 @@
 
 use super::looks::items;
 use crate::apply;
-use crate::cluster::{Cluster, ClusterFailure, Writer};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 use crate::ledger::{self, NeverJoined, PLANS_ONLY};
 use crate::plan::{Plan, file};
 use crate::snapshot::Abandoned;
@@ -36,6 +36,19 @@ pub(super) async fn left(cluster: &Cluster) -> Result<Left, ClusterFailure> {
         }
     }
     Ok(Left { plans, never_joined: ledger.never_joined() })
+}
+
+/// Returns whether a plan has begun that is not over. Where the kind is not installed, none has.
+///
+/// # Errors
+/// NodePlans cannot be listed.
+pub(super) async fn has_begun(cluster: &Cluster) -> Result<bool, ClusterFailure> {
+    let plans = match items(cluster, PLANS, PLANS_ONLY).await {
+        Ok(plans) => plans,
+        Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(false),
+        Err(failure) => return Err(failure),
+    };
+    Ok(ledger::read(&plans).unfinished().any(|plan| plan.folder.is_none()))
 }
 
 /// Takes away what removals have begun whose plan is gone or has ended.

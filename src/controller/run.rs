@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::looks;
 use super::metrics::Metrics;
 use super::once::Once;
+use super::resume;
 use super::serve::Health;
 use super::session::{NODE_FLEETS, Session, Why};
 use crate::apply::Stop;
@@ -48,6 +49,8 @@ pub struct Controller {
 /// Runs until it is stopped: nothing new begins then, and the Lease is let go.
 pub async fn run(controller: &Controller) {
     let (mut standby, mut once) = (Standby::default(), Once::default());
+    // Whether anything may have begun that nobody has ended.
+    let mut may_have_begun = true;
     while !controller.stop.is_asked() {
         controller.health.progressed();
         let found = tokio::select! {
@@ -63,7 +66,12 @@ pub async fn run(controller: &Controller) {
             }
         };
         once.works(NODE_FLEETS);
-        let Leading { held, mode, beside } = match leading(controller, standing.mode, &mut standby).await {
+        let mode = standing.mode;
+        let leading = match (mode, may_have_begun) {
+            (Mode::Observe, true) => winding(controller, &mut standby).await,
+            (Mode::Observe, false) | (Mode::Auto, _) => leading(controller, mode, &mut standby).await,
+        };
+        let Leading { held, doing } = match leading {
             Ok(Some(leading)) => leading,
             Ok(None) => {
                 pause(controller).await;
@@ -76,9 +84,11 @@ pub async fn run(controller: &Controller) {
             }
         };
         once.works(NOT_OURS);
-        tracing::info!(?mode, beside = beside.as_ref().map(|beside| &*beside.holder), "holding the Lease");
+        let Doing { mode, beside, winds_down } = &doing;
+        let beside = beside.as_ref().map(|beside| &*beside.holder);
+        tracing::info!(?mode, beside, winds_down, "holding the Lease");
         controller.metrics.leading(true);
-        let session = Session::new(controller, (mode, beside), held.gate().clone());
+        let session = Session::new(controller, doing, held.gate().clone());
         let why = tokio::select! {
             why = session.run() => why,
             lost = held.lost() => Why::Lost(lost.to_string()),
@@ -90,7 +100,14 @@ pub async fn run(controller: &Controller) {
                 tracing::info!("stopped; what has begun is gone on with by the next to hold the Lease");
             }
             Why::OtherMode => tracing::info!("the mode has changed"),
-            Why::Lost(because) => tracing::warn!("nothing more is written: {because}"),
+            Why::WoundDown => {
+                may_have_begun = false;
+                tracing::info!("the mode has changed, and nothing more is done");
+            }
+            Why::Lost(because) => {
+                may_have_begun = true;
+                tracing::warn!("nothing more is written: {because}");
+            }
         }
         if let Err(failure) = held.release().await {
             once.failed("the Lease could not be let go", &failure);
@@ -140,11 +157,44 @@ impl Standby {
     }
 }
 
+/// What is done while a Lease is held.
+pub(super) struct Doing {
+    /// The mode.
+    pub(super) mode: Mode,
+    /// Who else holds the Lease: it is observed then, whatever the NodeFleet says.
+    pub(super) beside: Option<Beside>,
+    /// Whether what has begun is ended first, though the mode is not `auto`.
+    pub(super) winds_down: bool,
+}
+
+impl Doing {
+    const fn of(mode: Mode) -> Self {
+        Self { mode, beside: None, winds_down: false }
+    }
+}
+
 /// What is held, and what is done meanwhile.
 struct Leading {
     held: lease::Held,
-    mode: Mode,
-    beside: Option<Beside>,
+    doing: Doing,
+}
+
+/// Gets the Lease under which things are done, where something has begun that nobody has ended, else that of who only looks.
+/// Where somebody holds the former who is none of the replicas, what has begun is theirs.
+async fn winding(controller: &Controller, standby: &mut Standby) -> Result<Option<Leading>, ClusterFailure> {
+    if !resume::has_begun(&controller.cluster).await? {
+        return leading(controller, Mode::Observe, standby).await;
+    }
+    match acquired(controller, lease::NAME, standby).await {
+        Ok(held) => {
+            let doing = Doing { winds_down: true, ..Doing::of(Mode::Observe) };
+            Ok(held.map(|held| Leading { held, doing }))
+        }
+        Err(failure) if failure.kind == ClusterFailureKind::LeaseHeld => {
+            leading(controller, Mode::Observe, standby).await
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Gets the Lease of a mode; nothing where another replica has it, or where the controller is to end. Where somebody holds it
@@ -159,7 +209,7 @@ async fn leading(
         Mode::Observe => lease::OBSERVE,
     };
     let failure = match acquired(controller, name, standby).await {
-        Ok(held) => return Ok(held.map(|held| Leading { held, mode, beside: None })),
+        Ok(held) => return Ok(held.map(|held| Leading { held, doing: Doing::of(mode) })),
         Err(failure) => failure,
     };
     if mode != Mode::Auto || failure.kind != ClusterFailureKind::LeaseHeld {
@@ -171,7 +221,8 @@ async fn leading(
     let held = acquired(controller, lease::OBSERVE, standby).await?;
     let reports = lease::reports(&controller.cluster, (&namespace, name)).await?;
     let beside = Some(Beside { namespace, holder, reports });
-    Ok(held.map(|held| Leading { held, mode: Mode::Observe, beside }))
+    let doing = Doing { beside, ..Doing::of(Mode::Observe) };
+    Ok(held.map(|held| Leading { held, doing }))
 }
 
 /// Gets a Lease; nothing where another replica has it, or where the controller is to end.

@@ -16,13 +16,13 @@ use super::once::Once;
 use super::reports::Reports;
 use super::resume::{self, Left};
 use super::round::{self, Asked, NoRound, Step};
-use super::run::{Beside, Controller, stopped};
+use super::run::{Beside, Controller, Doing, stopped};
 use super::tell::Ended;
 use crate::apply::{BrakeReader, Hand, Keeper, Reader};
 use crate::arm::ResourceId;
 use crate::automatic::{
-    self, BackOff, Evictions, Fights, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering, Startups,
-    Tried, Wants,
+    self, Awaiting, BackOff, Evictions, Fights, InFlight, Lost, Next, PodEvents, Rest, Rounds, SpotOffering,
+    Startups, Tried, Wants,
 };
 use crate::cluster::{WriteGate, Writer, lease};
 use crate::ledger::NeverJoined;
@@ -34,6 +34,7 @@ use crate::review;
 use crate::rollout::{self, Evicted, Silent};
 
 mod begin;
+mod winding;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
@@ -69,6 +70,8 @@ pub(super) enum Why {
     Stopped,
     /// The NodeFleet says another mode.
     OtherMode,
+    /// The NodeFleet's mode is no longer `auto`, and nothing more is to be done of what had begun.
+    WoundDown,
     /// The Lease was lost.
     Lost(String),
 }
@@ -113,17 +116,25 @@ pub(super) struct Session<'a> {
     /// What was said last of why nothing begins.
     said: Vec<String>,
     is_resumed: bool,
+    /// What has begun and stays as it is.
+    left: Vec<Awaiting>,
+    /// Since when only what has begun is ended, since the mode is no longer `auto`.
+    winding: Option<Instant>,
 }
 
 impl<'a> Session<'a> {
     pub(super) fn new(
         controller: &'a Controller,
-        (mode, beside): (Mode, Option<Beside>),
+        Doing { mode, beside, winds_down }: Doing,
         gate: WriteGate,
     ) -> Self {
         let clock_speed = controller.azure.cloud().clock_speed.max(1);
         let woken: Arc<Notify> = Arc::default();
         let writer = controller.cluster.writing(&gate);
+        let mut flights = Flights::new(Arc::clone(&woken), Arc::clone(&controller.health), clock_speed);
+        if winds_down {
+            flights.wind_down();
+        }
         Self {
             bulletin: Bulletin::new(mode, writer.clone(), (Arc::clone(&controller.metrics), clock_speed)),
             once: Once::default(),
@@ -138,7 +149,7 @@ impl<'a> Session<'a> {
             remembered: Remembered::new(controller.azure.clone()),
             reader: None,
             brakes: BrakeReader::automatic(controller.cluster.clone()),
-            flights: Flights::new(Arc::clone(&woken), Arc::clone(&controller.health), clock_speed),
+            flights,
             rounds: Rounds::new(clock_speed),
             wants: Wants::new(clock_speed),
             back_off: BackOff::new(clock_speed),
@@ -156,6 +167,8 @@ impl<'a> Session<'a> {
             tidied: None,
             said: Vec::new(),
             is_resumed: false,
+            left: Vec::new(),
+            winding: winds_down.then(Instant::now),
         }
     }
 
@@ -177,6 +190,9 @@ impl<'a> Session<'a> {
             self.take_in_planned().await;
             self.controller.health.progressed();
             self.step(is_woken).await;
+            if self.is_wound_down() {
+                return Why::WoundDown;
+            }
             let until = match self.rounds.next(self.now(), self.in_flight()) {
                 Next::Round => {
                     self.begin_round();
@@ -210,7 +226,10 @@ impl<'a> Session<'a> {
             }
         }
         match found {
-            Ok(found) if found.standing.mode != said_mode => return Some(Why::OtherMode),
+            Ok(found) if found.standing.mode != said_mode && !self.turns_to(found.standing.mode) => {
+                let has_ended = self.leads() && self.is_resumed;
+                return Some(if has_ended { Why::WoundDown } else { Why::OtherMode });
+            }
             Ok(found) => {
                 self.once.works(NODE_FLEETS);
                 self.controller.health.progressed();
@@ -237,6 +256,7 @@ impl<'a> Session<'a> {
             found,
             beside: self.beside.as_ref(),
             flights: &self.flights,
+            left: &self.left,
             back_off: &self.back_off,
             fights: &self.fights,
             troubles: self.controller.azure.troubles(),
@@ -328,7 +348,9 @@ impl<'a> Session<'a> {
         for plan in plans {
             let mut begun = rollout::begun(&plan.id(), &seen);
             let half = plan.spec.execution.iter().flat_map(|it| rollout::half_begun(it, &begun));
-            begun.extend(half.collect::<Vec<_>>());
+            if self.winding.is_none() {
+                begun.extend(half.collect::<Vec<_>>());
+            }
             tracing::info!(plan = plan.id(), begun = begun.len(), "going on with what has begun");
             match review::resume(plan, review::Now { snapshot, policy, begun: &begun }) {
                 Ok(approved) => self.carry((snapshot, policy), approved).await,
@@ -357,7 +379,9 @@ impl<'a> Session<'a> {
 
     /// From now on what no plan carries is looked after.
     fn look_after(&mut self, plan: &Plan) {
-        let Some(execution) = &plan.spec.execution else { return };
+        let Some(execution) = plan.spec.execution.as_ref().filter(|_| self.flights.keeper.is_none()) else {
+            return;
+        };
         let cluster = Arc::new(execution.cluster.clone());
         let through = (self.writer.clone(), self.gate.clone());
         let hand = Hand::new(through, &self.controller.azure, Arc::clone(&cluster));
@@ -366,7 +390,7 @@ impl<'a> Session<'a> {
 
     /// Steps what is in flight, where something has ended or it is time.
     async fn step(&mut self, is_woken: bool) {
-        let looks_after = self.is_resumed && self.mode == Mode::Auto;
+        let looks_after = self.is_resumed && self.leads();
         let Some(reader) = self.reader.as_ref().filter(|_| self.flights.len() > 0 || looks_after) else {
             return;
         };

@@ -61,6 +61,8 @@ pub struct Memory {
     pub going: BTreeMap<Arc<str>, Timestamp>,
     /// Whether nothing new is to begin.
     pub is_stopping: bool,
+    /// Whether removals that have begun are taken back, as far as their VMs are still there.
+    pub is_taking_back: bool,
     /// The removals that begin all the same: half of them is done.
     pub finishing: BTreeSet<ChangeId>,
     /// What keeps changes that have not begun, as it was read last; `None`: as it was when the plan was approved.
@@ -133,6 +135,7 @@ impl Default for Memory {
             orphans: BTreeMap::new(),
             going: BTreeMap::new(),
             is_stopping: false,
+            is_taking_back: false,
             finishing: BTreeSet::new(),
             brakes: None,
             coming_elsewhere: BTreeMap::new(),

@@ -23,6 +23,9 @@ use crate::plan::{ChangeId, Delete, Precondition};
 /// What the patch is for by which a removal begins.
 pub const MARK: &str = "mark the removal of";
 
+/// Karpenter's value of the label that keeps load balancers from a node.
+const NOT_BALANCED: &str = "karpenter";
+
 /// One removal, and what it is made from.
 #[derive(Clone, Copy, Debug)]
 struct Going<'a> {
@@ -202,6 +205,9 @@ impl<'a> Going<'a> {
         let vm = self.identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
         let vm = vm.filter(|vm| vm.vm_id == self.identity.vm_id);
         let name = &self.delete.target.node;
+        if let Some(standing) = vm.and_then(|vm| self.undo(vm)) {
+            return standing;
+        }
         // A VM whose Node is not listed would go undrained.
         if vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
             && !ground.world.nodes.contains_key(name)
@@ -229,18 +235,19 @@ impl<'a> Going<'a> {
                 Provisioning::Deleting
                 | Provisioning::Succeeded
                 | Provisioning::Failed
-                | Provisioning::Underway => act(
-                    id,
-                    Effect::DeleteVm(VmRef {
-                        id: vm.id.clone(),
-                        vm_id: self.identity.vm_id.clone(),
-                        made_for: None,
-                        drained: self.drained(since),
-                    }),
-                ),
+                | Provisioning::Underway => act(id, self.delete_vm(vm, self.drained(since))),
             };
         }
         self.let_go()
+    }
+
+    fn delete_vm(&self, vm: &SeenVm, drained: Option<NodeName>) -> Effect {
+        Effect::DeleteVm(VmRef {
+            id: vm.id.clone(),
+            vm_id: self.identity.vm_id.clone(),
+            made_for: None,
+            drained,
+        })
     }
 
     /// The VM is gone: what belongs to it goes too. The claim goes last, and only once it is written down that the node is
@@ -268,12 +275,34 @@ impl<'a> Going<'a> {
         act(id, Effect::Record(Outcome::Done))
     }
 
+    /// Takes back what has begun, where that is asked for and the VM is still there: the taint first, and the mark last, by
+    /// which it is found again.
+    fn undo(&self, vm: &SeenVm) -> Option<Standing> {
+        let memory = self.ground.memory;
+        if !memory.is_taking_back || vm.state == Provisioning::Deleting {
+            return None;
+        }
+        let delete = Action { change: self.id.clone(), effect: self.delete_vm(vm, None) };
+        if memory.in_flight.contains(&delete.key()) {
+            return Some(Standing::waits(format!("VM of node `{}` to be gone", self.delete.target.node)));
+        }
+        if let Some((name, node)) = self.node().filter(|(_, node)| is_tainted(node)) {
+            return Some(act(self.id, patch_node((name, node), "take the taint off", freed(node))));
+        }
+        let (name, claim) = self.claim()?;
+        Some(self.unmark(name, claim))
+    }
+
+    fn unmark(&self, name: &ClaimName, claim: &SeenClaim) -> Standing {
+        let body = json!({"metadata": {"annotations": {REMOVAL: null}}});
+        act(self.id, patch_claim((name, claim), "take back the removal of", false, body))
+    }
+
     /// Takes the mark off again of a node that is not tainted yet and may no longer go; how it ends is said then.
     fn take_back(&self, node: &SeenNode) -> Option<Standing> {
         let (name, claim) = self.claim().filter(|_| !is_tainted(node))?;
         self.no_longer_holds(true, true, true)?;
-        let body = json!({"metadata": {"annotations": {REMOVAL: null}}});
-        Some(act(self.id, patch_claim((name, claim), "take back the removal of", false, body)))
+        Some(self.unmark(name, claim))
     }
 
     fn taint(&self, name: &NodeName, node: &SeenNode) -> Option<Standing> {
@@ -283,7 +312,7 @@ impl<'a> Going<'a> {
         let disrupted = Taint::new(label::DISRUPTED, "", crate::model::Effect::NoSchedule);
         let taints: Vec<&Taint> = node.taints.iter().chain([&disrupted]).collect();
         let body =
-            json!({"metadata": {"labels": {label::NOT_BALANCED: "karpenter"}}, "spec": {"taints": taints}});
+            json!({"metadata": {"labels": {label::NOT_BALANCED: NOT_BALANCED}}, "spec": {"taints": taints}});
         Some(act(self.id, patch_node((name, node), "taint", body)))
     }
 
@@ -340,6 +369,16 @@ impl<'a> Going<'a> {
 
 fn is_tainted(node: &SeenNode) -> bool {
     node.taints.iter().any(|taint| &*taint.key == label::DISRUPTED)
+}
+
+/// What lets pods and load balancers come to a node again. Karpenter's label goes: somebody else's stays.
+fn freed(node: &SeenNode) -> serde_json::Value {
+    let taints: Vec<&Taint> = node.taints.iter().filter(|taint| &*taint.key != label::DISRUPTED).collect();
+    let mut body = json!({"spec": {"taints": taints}});
+    if node.labels.get(label::NOT_BALANCED).is_some_and(|value| &**value == NOT_BALANCED) {
+        body["metadata"] = json!({"labels": {label::NOT_BALANCED: null}});
+    }
+    body
 }
 
 /// The order in which pods go: those of workloads before those of DaemonSets, Kubernetes' own after both.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::super::flights::Wanted;
 use super::super::round::{self, Creates, First, Planning, Seen};
 use super::super::tell::Teller;
-use super::{Session, reader};
+use super::Session;
 use crate::apply::{Actor, Book, Carrying, Means};
 use crate::automatic::{self, Choosing, Tried, fights};
 use crate::launch::Materials;
@@ -25,21 +25,19 @@ impl Session<'_> {
     pub(super) async fn of_seen(&mut self, mut seen: Seen) {
         let (at, world) = (seen.at, &seen.world);
         self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
-        let Some(mut first) = seen.first.take() else { return self.write_down(world, at).await };
+        let is_known = !self.leads() || self.takes_up(world).await;
+        if self.leads() && is_known {
+            self.write_down(world, at).await;
+        }
+        self.tell_left(world);
+        let Some(mut first) = seen.first.take() else { return };
         self.rest = None;
+        if !is_known {
+            return;
+        }
         let mut deleted = BTreeSet::new();
         if let Some(creates) = &first.creates {
-            if self.reader.is_none() {
-                self.reader = reader(self.controller, world);
-            }
-            if !self.is_resumed {
-                self.resume(world).await;
-                if !self.is_resumed {
-                    return;
-                }
-                self.look_after(creates.plan.plan());
-            }
-            self.write_down(world, at).await;
+            self.look_after(creates.plan.plan());
             deleted = self.begin_deleted(world, first.deleted.take()).await;
             let new = self.chosen(&creates.plan.plan().spec, &self.flights.unsettled());
             if !new.wanted.is_empty() {

@@ -11,6 +11,7 @@ mod lies;
 mod owned;
 mod refused;
 mod stories;
+mod winding;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

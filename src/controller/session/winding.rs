@@ -1,0 +1,104 @@
+//! What becomes of what has begun once the mode is no longer `auto`: removals whose VM is still there are taken back, all else
+//! is finished, and then nothing more is done.
+//!
+//! The Lease is kept for that long, and no longer than [`WINDING_MAX`]. Must never begin anything.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::{Session, reader};
+use crate::automatic::Awaiting;
+use crate::model::{Mode, Node};
+use crate::offline::World;
+
+/// How long what has begun may take to end, of the cloud's clock.
+const WINDING_MAX: Duration = Duration::from_secs(600);
+
+impl Session<'_> {
+    /// Whether anything is done at all, rather than only looked at.
+    pub(super) const fn leads(&self) -> bool {
+        matches!(self.mode, Mode::Auto) || self.winding.is_some()
+    }
+
+    /// Takes another mode in; returns whether it goes on in this session.
+    pub(super) fn turns_to(&mut self, mode: Mode) -> bool {
+        match mode {
+            Mode::Observe if self.leads() && self.flights.has_begun() => {
+                tracing::info!("the mode is no longer `auto`: what has begun is taken back or finished");
+                self.winding = Some(Instant::now());
+                self.flights.wind_down();
+            }
+            Mode::Auto if self.winding.is_some() => {
+                self.winding = None;
+                self.flights.go_on();
+            }
+            Mode::Observe | Mode::Auto => return false,
+        }
+        self.mode = mode;
+        self.bulletin.turns_to(mode);
+        self.rest = None;
+        // It was asked for by the other mode.
+        if let Some(planning) = self.planning.take() {
+            planning.abort();
+            self.rounds.ended(self.now());
+        }
+        true
+    }
+
+    /// Whether nothing of what had begun is left to end, or its time is over.
+    pub(super) fn is_wound_down(&self) -> bool {
+        let Some(since) = self.winding else { return false };
+        let has_ended = self.is_resumed && self.stepped.is_some() && !self.flights.has_begun();
+        has_ended || since.elapsed() >= WINDING_MAX / self.clock_speed
+    }
+
+    /// Goes on with what an earlier process has begun, once; returns whether it is known what that is.
+    pub(super) async fn takes_up(&mut self, world: &World) -> bool {
+        if self.reader.is_none() {
+            self.reader = reader(self.controller, world);
+        }
+        if !self.is_resumed {
+            self.resume(world).await;
+        }
+        self.is_resumed
+    }
+
+    /// Says what stays as it is, where nothing is done any more.
+    pub(super) fn tell_left(&mut self, world: &World) {
+        let (now, left) = (self.now(), if self.leads() { Vec::new() } else { left(world) });
+        let before = std::mem::take(&mut self.left);
+        for (object, what) in left {
+            let known = before.iter().find(|known| known.object == object && known.what == what);
+            if known.is_none() {
+                tracing::warn!(node = %object, "waits for {what}");
+            }
+            let since = known.map_or(now, |known| known.since);
+            self.left.push(Awaiting { since, object, what });
+        }
+    }
+}
+
+/// What has begun and stays as it is while nothing is done: the node, and what it waits for.
+fn left(world: &World) -> Vec<(Arc<str>, String)> {
+    let fleet = world.policy.fleet.name.as_deref().unwrap_or("NAME");
+    let on =
+        format!("`kubectl patch nodefleet {fleet} --type merge -p '{{\"spec\":{{\"mode\":\"auto\"}}}}'`");
+    let own = world.snapshot.nodes.iter().filter(|node| node.claimed.is_own);
+    let left = own.filter_map(|node| {
+        let what = match &node.claimed.begun_by {
+            Some(plan) => format!("removal by plan `{plan}`, which has begun"),
+            None if is_coming(node) => "creation, which has begun".to_owned(),
+            None => return None,
+        };
+        Some((node.name.as_str().into(), format!("mode `auto`, to go on with its {what}: {on}")))
+    });
+    left.collect()
+}
+
+/// Whether a node has not joined yet, or lacks what it needs to be initialized.
+fn is_coming(node: &Node) -> bool {
+    !node.claimed.is_deleted
+        && (node.uid.is_none() && !node.claimed.is_lost || !node.claimed.lacks.is_empty())
+}
