@@ -26,7 +26,7 @@ pub struct Options {
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
     /// A kubeconfig: kubelets of simulated VMs join that cluster instead of a small one of the simulator's own, and pods
-    /// run there. Of the world only its SimulatedAzure counts then
+    /// on their nodes run there. Of the world only its SimulatedAzure counts then
     #[arg(long, value_name = "FILE")]
     pub kubeconfig: Option<PathBuf>,
     /// Port to listen on; 0 takes a free one

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //!  real: bootstrap tokens ─▶ shadow ─▶ kubelets join ─▶ real: Nodes, their status, what the cloud provider adds
-//!  real: pods with a node ─▶ they run, and are gone once they are deleted
+//!  real: pods on nodes of these kubelets ─▶ they run, and are gone once they are deleted
 //!  real: Leases of nodes, renewed as long as their kubelets live
 //! ```
 //!
@@ -45,6 +45,8 @@ pub(super) struct Relay {
     real: Writer,
     /// Nodes that kubelets have registered, by name, with the status that was sent last.
     registered: BTreeMap<String, Value>,
+    /// The nodes that were ever registered here: only their pods are these kubelets' business.
+    joined: BTreeSet<String>,
     /// Bootstrap tokens that the shadow has.
     tokens: BTreeSet<String>,
     /// When each node's Lease was renewed last.
@@ -62,6 +64,7 @@ impl Relay {
             token,
             real,
             registered: BTreeMap::new(),
+            joined: BTreeSet::new(),
             tokens: BTreeSet::new(),
             renewed: BTreeMap::new(),
             others: None,
@@ -117,6 +120,7 @@ impl Relay {
                 Some(sent) if *sent == told(node) => continue,
                 Some(_) => self.tell(&name, node).await?,
             }
+            self.joined.insert(name.clone());
             self.registered.insert(name, told(node));
         }
         let there: BTreeSet<String> = nodes.iter().map(|node| name(node)).collect();
@@ -210,6 +214,9 @@ impl Relay {
     /// Runs the pods that have a node, and lets those go that are deleted.
     async fn run_pods(&self) -> anyhow::Result<()> {
         for pod in self.listed("/api/v1/pods", "fieldSelector=spec.nodeName%21%3D").await? {
+            if !pod["spec"]["nodeName"].as_str().is_some_and(|node| self.joined.contains(node)) {
+                continue;
+            }
             let metadata = &pod["metadata"];
             let namespace = metadata["namespace"].as_str().unwrap_or("default");
             let path = format!("/api/v1/namespaces/{namespace}/pods/{}", name(&pod));

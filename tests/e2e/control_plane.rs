@@ -114,10 +114,21 @@ impl ControlPlane {
     /// Returns a kubeconfig of whoever has this token. It trusts the API server's own certificate, as one of a real cluster
     /// does.
     pub(crate) fn kubeconfig_of(&self, token: &str) -> String {
+        self.kubeconfig_through(token, &self.server)
+    }
+
+    /// Returns where the API server answers.
+    pub(crate) fn server(&self) -> SocketAddr {
+        let address = self.server.strip_prefix("https://").expect("it speaks TLS");
+        address.parse().expect("an address of loopback")
+    }
+
+    /// The same by another way to it.
+    pub(crate) fn kubeconfig_through(&self, token: &str, server: &str) -> String {
         let certificate =
             fs::read(self.folder.join("certificates/apiserver.crt")).expect("the API server made it");
         let ca = data_encoding::BASE64.encode(&certificate);
-        let cluster = format!("{{server: '{}', certificate-authority-data: {ca}}}", self.server);
+        let cluster = format!("{{server: '{server}', certificate-authority-data: {ca}}}");
         format!(
             "apiVersion: v1\nkind: Config\nclusters: [{{name: test, cluster: {cluster}}}]\n\
              users: [{{name: test, user: {{token: {token}}}}}]\n\

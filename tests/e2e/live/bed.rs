@@ -29,7 +29,7 @@ const SPEED: &str = "20";
 const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How often is looked.
-const LOOK: Duration = Duration::from_millis(200);
+pub(super) const LOOK: Duration = Duration::from_millis(200);
 
 /// A cluster, a cloud, and what nodeform needs to know of both.
 pub(super) struct Bed {

@@ -1,19 +1,22 @@
-//! nodeform as its chart installs it: rendered by helm, applied by kubectl, each Pod's process run beside the cluster with
-//! that Pod's variables and a token of its service account bound to that Pod.
+//! nodeform as its chart installs it: by helm, which waits for its probes, each Pod's process run beside the cluster with that
+//! Pod's variables and a token of its service account bound to that Pod.
 
 use std::fs;
 use std::io::{self, Write as _};
+use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 
 use serde_json::{Value, json};
 
-use super::bed::{Bed, Eyes, FLEETS, name};
+use super::bed::{Bed, Eyes, FLEETS, LOOK, name};
+use super::kubelet::Kubelet;
+use super::way::Way;
 
 /// Where it is installed.
-const NAMESPACE: &str = "kube-system";
-const SELECTOR: &str = "labelSelector=app.kubernetes.io%2Fname%3Dnodeform";
+pub(super) const NAMESPACE: &str = "kube-system";
+pub(super) const SELECTOR: &str = "labelSelector=app.kubernetes.io%2Fname%3Dnodeform";
 
 /// Returns helm and kubectl; without them, says what is left out.
 pub(super) fn tools() -> Option<[PathBuf; 2]> {
@@ -29,8 +32,9 @@ pub(super) fn tools() -> Option<[PathBuf; 2]> {
     None
 }
 
-/// Has helm install the chart, and returns the Pods of its Deployment once they run.
-pub(super) fn install(bed: &Bed, tools: &[PathBuf; 2]) -> Vec<Value> {
+/// Has helm install the chart, and upgrade it to another value at once, each time until all its Pods are Ready; returns the
+/// processes of those that are left.
+pub(super) fn install(bed: &Bed, way: &Way, tools: &[PathBuf; 2]) -> Vec<Controller> {
     let linted = Command::new(&tools[0])
         .args(["lint", "--strict", "charts/nodeform", "charts/nodeform-crd"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -39,25 +43,47 @@ pub(super) fn install(bed: &Bed, tools: &[PathBuf; 2]) -> Vec<Value> {
     assert!(linted.status.success(), "{}", String::from_utf8_lossy(&linted.stdout));
     // Strictly, by the API server: fields that it does not know are refused.
     apply(bed, tools, "server");
-    let installed = Command::new(&tools[0])
-        .args(["install", "nodeform", "charts/nodeform", "--namespace", NAMESPACE, "--kubeconfig"])
+    let mut kubelet = Kubelet::new(bed, way);
+    upgrade(bed, &tools[0], (&mut kubelet, &[]));
+    let first = pods(&bed.eyes());
+    upgrade(bed, &tools[0], (&mut kubelet, &["--set", "controller.resources.requests.cpu=210m"]));
+    while pods(&bed.eyes()).len() > 2 {
+        kubelet.look();
+        thread::sleep(LOOK);
+    }
+    let second = pods(&bed.eyes());
+    assert!(first.len() == 2 && second.iter().all(|pod| !first.contains(pod)), "{first:?} {second:?}");
+    kubelet.into_controllers()
+}
+
+/// The names of the Pods of the chart.
+fn pods(eyes: &Eyes) -> Vec<String> {
+    eyes.items(&format!("/api/v1/namespaces/{NAMESPACE}/pods?{SELECTOR}")).iter().map(name).collect()
+}
+
+/// Runs helm until it has waited for all Pods, whose kubelet goes on meanwhile.
+fn upgrade(bed: &Bed, helm: &Path, (kubelet, values): (&mut Kubelet<'_>, &[&str])) {
+    let mut helm = Command::new(helm)
+        .args(["upgrade", "--install", "--wait", "--timeout", "3m"])
+        .args(["nodeform", "charts/nodeform", "--namespace", NAMESPACE, "--kubeconfig"])
         .arg(bed.path("kubeconfig"))
+        .args(values)
         .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
         .expect("helm starts");
-    assert!(installed.status.success(), "{}", String::from_utf8_lossy(&installed.stderr));
-    let eyes = bed.eyes();
-    let pods = || {
-        let mut pods = eyes.items(&format!("/api/v1/namespaces/{NAMESPACE}/pods?{SELECTOR}"));
-        pods.retain(|pod| pod["status"]["phase"] == "Running");
-        pods
-    };
-    eyes.wait("both Pods of the chart run", || pods().len() == 2);
-    pods()
+    while helm.try_wait().expect("it can be asked").is_none() {
+        kubelet.look();
+        thread::sleep(LOOK);
+    }
+    let ended = helm.wait_with_output().expect("it has ended");
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.success(), "{said}\n{:#}", bed.eyes().everything());
 }
 
 /// Has helm render the chart and kubectl apply it.
-pub(super) fn apply(bed: &Bed, [helm, kubectl]: &[PathBuf; 2], dry_run: &str) {
+fn apply(bed: &Bed, [helm, kubectl]: &[PathBuf; 2], dry_run: &str) {
     let rendered = Command::new(helm)
         .args(["template", "nodeform", "charts/nodeform", "--namespace", NAMESPACE])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -81,6 +107,8 @@ pub(super) fn apply(bed: &Bed, [helm, kubectl]: &[PathBuf; 2], dry_run: &str) {
 /// The process of one Pod.
 pub(super) struct Controller {
     pub(super) pod: String,
+    /// The port of its probes.
+    pub(super) health: u16,
     command: Command,
     child: Option<Child>,
     log: PathBuf,
@@ -88,12 +116,13 @@ pub(super) struct Controller {
 
 impl Controller {
     /// Prepares the process of a Pod; it is not started.
-    pub(super) fn of(bed: &Bed, pod: &Value) -> Self {
+    pub(super) fn of(bed: &Bed, way: &Way, pod: &Value) -> Self {
         let eyes = bed.eyes();
         let metadata = &pod["metadata"];
         let pod_name = name(pod);
         let kubeconfig = bed.path(&format!("{pod_name}.kubeconfig"));
-        let text = bed.plane.kubeconfig_of(&token(&eyes, pod));
+        let through = format!("https://{}", way.address);
+        let text = bed.plane.kubeconfig_through(&token(&eyes, pod), &through);
         fs::write(&kubeconfig, text).expect("it can be written");
         let container = &pod["spec"]["containers"][0];
         let arguments: Vec<&str> =
@@ -110,9 +139,11 @@ impl Controller {
             command.env(variable["name"].as_str().expect("a name"), value.unwrap_or_default());
         }
         // Two Pods share one machine here.
-        command.env("METRICS_PORT", "0").env("HEALTH_PROBE_PORT", "0").env("KUBECONFIG", &kubeconfig);
+        let health = free_port();
+        command.env("METRICS_PORT", "0").env("HEALTH_PROBE_PORT", health.to_string());
+        command.env("KUBECONFIG", &kubeconfig);
         let log = bed.path(&format!("{pod_name}.log"));
-        Self { pod: pod_name, command, child: None, log }
+        Self { pod: pod_name, health, command, child: None, log }
     }
 
     pub(super) fn start(&mut self) {
@@ -159,6 +190,12 @@ impl Drop for Controller {
             let _ = writeln!(io::stderr(), "{}:\n{}", self.pod, self.said());
         }
     }
+}
+
+/// A port that nobody listens on.
+fn free_port() -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback has a free port");
+    listener.local_addr().expect("it listens").port()
 }
 
 /// A token of the Pod's service account that is good as long as the Pod is there.

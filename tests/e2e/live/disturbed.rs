@@ -1,7 +1,6 @@
-//! What disturbs a controller: it is killed, it is frozen, the API server goes, the NodeFleet goes, a role is narrowed, the
-//! kind NodeClaim goes. One after the other.
+//! What disturbs a controller: it is killed, it is frozen, the API server goes or falls silent, the NodeFleet goes, the kind
+//! NodeClaim goes. One after the other.
 
-use std::path::PathBuf;
 use std::thread;
 use std::time::Duration;
 
@@ -10,6 +9,7 @@ use serde_json::{Value, json};
 use super::audit;
 use super::bed::{Bed, CLAIMS, Clock, FLEETS};
 use super::deployed::{self, Controller};
+use super::way::Way;
 use super::workload::Workload;
 
 /// The Lease while it is carried out.
@@ -101,22 +101,23 @@ pub(super) fn the_fleet_is_deleted(inflate: &Workload) {
     inflate.has_nodes(1);
 }
 
-/// A kind may no longer be listed: what it would say is unknown, so nothing that depends on it goes until it may be again.
-pub(super) fn a_kind_may_not_be_read(bed: &Bed, inflate: &Workload, tools: &[PathBuf; 2]) {
-    const ROLE: &str = "/apis/rbac.authorization.k8s.io/v1/clusterroles/nodeform";
-    let eyes = &inflate.eyes;
-    let mut role = eyes.api.get(ROLE);
-    let rules = role["rules"].as_array_mut().expect("rules");
-    let read =
-        rules.iter_mut().find(|rule| rule["resources"] == json!(["nodepools", "nodeclaims", "nodeoverlays"]));
-    read.expect("what Karpenter's kinds may be read by")["resources"] = json!(["nodepools", "nodeoverlays"]);
-    eyes.api.replace(ROLE, &role);
-    eyes.after_rounds(1);
-    inflate.scaled(0);
-    eyes.after_rounds(4);
-    inflate.has_nodes(1);
-    deployed::apply(bed, tools, "none");
-    eyes.only_the_system_node_is_left();
+/// All connections to the API server fall silent, and nothing is closed: a minute after they speak again all is as it is to
+/// be.
+pub(super) fn the_api_server_falls_silent(way: &Way, inflate: &Workload) {
+    way.falls_silent();
+    inflate.scale(12);
+    thread::sleep(Duration::from_secs(60));
+    way.speaks_again();
+    settles(inflate, 12);
+}
+
+/// Waits until so many pods run and nothing is left over, for a minute at most.
+pub(super) fn settles(inflate: &Workload, pods: usize) {
+    let mut clock = Clock::start();
+    inflate.runs(pods);
+    inflate.eyes.wait("nothing is left over and nothing is there twice", || inflate.eyes.is_settled());
+    let seconds = clock.ends("  of it: until all is as it is to be");
+    assert!(seconds < 60.0, "it settled after {seconds:.0} s");
 }
 
 /// The kind NodeClaim is deleted: no VM goes with it, and it is said why the kind stays.

@@ -7,10 +7,13 @@ mod audit;
 mod bed;
 mod deployed;
 mod disturbed;
+mod kubelet;
+mod rights;
 #[path = "../../../benches/rows.rs"]
 #[expect(dead_code, reason = "each program uses a part of it")]
 mod rows;
 mod stories;
+mod way;
 mod workload;
 
 use std::path::Path;
@@ -19,6 +22,7 @@ use std::thread;
 use bed::{Bed, CLAIMS, Clock, FLEETS, NODES, names};
 use deployed::Controller;
 use rows::Rows;
+use way::Way;
 use workload::{Workload, one_of};
 
 use super::binary;
@@ -34,11 +38,11 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     by_hand(&bed, &inflate);
     clock.ends("by hand: a node comes and goes");
 
-    let pods = deployed::install(&bed, &tools);
-    let mut controllers: Vec<Controller> = pods.iter().map(|pod| Controller::of(&bed, pod)).collect();
-    controllers.iter_mut().for_each(Controller::start);
+    let way = Way::to(bed.plane.server());
+    let mut controllers = deployed::install(&bed, &way, &tools);
+    clock.ends("the chart is installed and upgraded, each time until its Pods are Ready");
     only_observed(&bed, &inflate);
-    clock.ends("the chart is installed; it is only observed");
+    clock.ends("it is only observed");
 
     deployed::set_mode(&inflate.eyes, "auto");
     inflate.runs(5);
@@ -62,8 +66,10 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     clock.ends("the control plane is away for 20 s");
     disturbed::the_fleet_is_deleted(&inflate);
     clock.ends("the NodeFleet is deleted while a node comes");
-    disturbed::a_kind_may_not_be_read(&bed, &inflate, &tools);
-    clock.ends("NodeClaims may not be listed");
+    disturbed::the_api_server_falls_silent(&way, &inflate);
+    clock.ends("all connections are silent for 60 s");
+    rights::are_taken_and_given_back(&bed, &inflate);
+    clock.ends("four rights are taken and given back");
     let first_write = disturbed::the_kind_goes(&inflate);
     clock.ends("the kind NodeClaim is deleted");
     controllers.iter_mut().for_each(Controller::terminate);
