@@ -2,6 +2,7 @@
 //!
 //! A write whose answer got lost is not repeated here: the next look at the world says whether it was carried out.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use jiff::Timestamp;
@@ -24,7 +25,8 @@ pub struct Actor {
     plan: Arc<ApprovedPlan>,
     materials: Materials,
     hand: Hand,
-    token: Mutex<Option<BootstrapToken>>,
+    /// By their numbers, as `rollout` counts them.
+    tokens: Mutex<BTreeMap<u32, BootstrapToken>>,
 }
 
 /// What an action is performed with.
@@ -46,7 +48,7 @@ impl Actor {
         let Means { writer, gate, azure, materials } = means;
         let cluster = Arc::new(plan.execution().cluster.clone());
         let hand = Hand::new((writer, gate), &azure, cluster);
-        Self { plan, materials, hand, token: Mutex::new(None) }
+        Self { plan, materials, hand, tokens: Mutex::default() }
     }
 
     /// Performs an action.
@@ -54,6 +56,7 @@ impl Actor {
         match &action.effect {
             Effect::CreateClaim(_) => self.create_claim(action).await,
             Effect::CreateToken => self.create_token().await,
+            Effect::DeleteToken(number) => self.delete_token(*number).await,
             Effect::PutInterface(attempt) => match self.interface(action, attempt) {
                 Ok(request) => {
                     self.hand.put_interface(&action.change, &request, self.choice(action, attempt)).await
@@ -87,11 +90,15 @@ impl Actor {
 
     /// Removes what only the rollout itself needed.
     pub async fn clean(&self) -> Result<(), String> {
-        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match token {
-            Some(token) => token::remove(&self.hand.writer, &token).await.map_err(|failure| failure.what),
-            None => Ok(()),
+        let tokens = self.with_tokens(std::mem::take);
+        for token in tokens.values() {
+            token::remove(&self.hand.writer, token).await.map_err(|failure| failure.what)?;
         }
+        Ok(())
+    }
+
+    fn with_tokens<T>(&self, look: impl FnOnce(&mut BTreeMap<u32, BootstrapToken>) -> T) -> T {
+        look(&mut self.tokens.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn create<'a>(&'a self, action: &Action) -> Option<&'a crate::plan::Create> {
@@ -131,9 +138,25 @@ impl Actor {
         };
         let performed = token::write(&self.hand.writer, &token, self.plan.id()).await;
         if performed == Performed::Done {
-            *self.token.lock().unwrap_or_else(PoisonError::into_inner) = Some(token);
+            self.with_tokens(|tokens| {
+                let next = tokens.last_key_value().map_or(1, |(number, _)| number + 1);
+                tokens.insert(next, token);
+            });
         }
         performed
+    }
+
+    async fn delete_token(&self, number: u32) -> Performed {
+        let Some(token) = self.with_tokens(|tokens| tokens.get(&number).cloned()) else {
+            return Performed::Done;
+        };
+        match token::remove(&self.hand.writer, &token).await {
+            Ok(()) => {
+                self.with_tokens(|tokens| tokens.remove(&number));
+                Performed::Done
+            }
+            Err(failure) => of_cluster(&failure),
+        }
     }
 
     fn interface(&self, action: &Action, attempt: &Attempt) -> Result<Request, Performed> {
@@ -152,8 +175,8 @@ impl Actor {
             Ok(ready) => ready,
             Err(why) => return Performed::given_up("Changed", why.to_string()),
         };
-        let token = self.token.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let Some(token) = token else { return Performed::again("the bootstrap token is not made yet") };
+        let newest = self.with_tokens(|tokens| tokens.last_key_value().map(|(_, token)| token.clone()));
+        let Some(token) = newest else { return Performed::again("the bootstrap token is not made yet") };
         match requests::vm(&self.launch(action, attempt), &requests::Start::of(ready, &token)) {
             Ok(request) => self.hand.to_its_end(&request, self.choice(action, attempt)).await,
             Err(fault) => not_in_plan(&fault),

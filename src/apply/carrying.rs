@@ -81,7 +81,7 @@ impl Carrying {
                 continue;
             }
             tell(Event::Began(action.clone()));
-            self.memory.in_flight.insert(action.key());
+            self.memory.begins(&action);
             if !action.is_of_azure() {
                 self.writing.insert(action.key());
             }

@@ -69,6 +69,7 @@ impl Hand {
             Effect::Record(_) => Performed::Done,
             Effect::CreateClaim(_)
             | Effect::CreateToken
+            | Effect::DeleteToken(_)
             | Effect::PutInterface(_)
             | Effect::CreateVm(_)
             | Effect::PutExtension(_) => {

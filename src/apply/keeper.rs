@@ -52,7 +52,7 @@ impl Keeper {
         }
         for action in due.actions.drain(..) {
             tell(Event::Began(action.clone()));
-            self.memory.in_flight.insert(action.key());
+            self.memory.begins(&action);
             let (hand, ended) = (Arc::clone(&self.hand), Arc::clone(&self.ended));
             self.running.spawn(async move {
                 let performed = caught(hand.perform(&action.effect)).await;

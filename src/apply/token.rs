@@ -1,6 +1,6 @@
-//! The bootstrap token of a rollout: made once, written as a Secret, sent in customData, and removed at the end.
+//! The bootstrap tokens of a rollout: each is made, written as a Secret, sent in customData, and removed once no VM needs it.
 //!
-//! It is never read back: a rollout that starts anew makes another.
+//! They are never read back: a rollout that starts anew makes another.
 
 use std::collections::BTreeMap;
 
@@ -36,4 +36,17 @@ pub(super) async fn write(writer: &Writer, token: &BootstrapToken, plan: &str) -
 pub(super) async fn remove(writer: &Writer, token: &BootstrapToken) -> Result<(), ClusterFailure> {
     let path = format!("{SECRETS}/{}", token.object_name());
     writer.delete(&path, &Preconditions::default(), None).await.map(|_| ())
+}
+
+#[cfg(test)]
+mod tests {
+    use jiff::SignedDuration;
+
+    use crate::bootstrap::TOKEN_LIFETIME;
+    use crate::rollout::TOKEN_USE;
+
+    #[test]
+    fn an_hour_is_left_of_a_token_that_a_vm_is_given() {
+        assert!(TOKEN_LIFETIME - TOKEN_USE >= SignedDuration::from_hours(1));
+    }
 }

@@ -131,6 +131,7 @@ fn doing(effect: &Effect) -> String {
         Effect::DeleteVm(_) => "deleting VM",
         Effect::CreateClaim(_) => "creating NodeClaim",
         Effect::CreateToken => "creating bootstrap token",
+        Effect::DeleteToken(_) => "deleting bootstrap token",
         Effect::PutInterface(_) => "creating NIC",
         Effect::PutExtension(_) => "adding billing extension",
         Effect::DeleteInterface(_) => "deleting NIC",
@@ -168,6 +169,7 @@ fn is_worth_a_line(effect: &Effect) -> bool {
         Effect::CreateVm(_) | Effect::DeleteVm(_) | Effect::Evict(_) | Effect::DeletePod(_) => true,
         Effect::CreateClaim(_)
         | Effect::CreateToken
+        | Effect::DeleteToken(_)
         | Effect::PutInterface(_)
         | Effect::PutExtension(_)
         | Effect::DeleteInterface(_)

@@ -30,6 +30,8 @@ pub enum Effect {
     CreateClaim(ClaimName),
     /// Writes the bootstrap token of this rollout.
     CreateToken,
+    /// Delete the bootstrap token of this number, which no VM needs any more.
+    DeleteToken(u32),
     /// Writes the network interface of an attempt.
     PutInterface(Attempt),
     /// Makes the VM of an attempt, if there is none of its name.
@@ -169,6 +171,7 @@ impl Action {
         let Self { change, effect } = self;
         let text = match effect {
             Effect::CreateToken => "create token".to_owned(),
+            Effect::DeleteToken(number) => format!("delete token {number}"),
             Effect::Record(outcome) => format!("{change}: record {}", outcome.word()),
             Effect::CreateClaim(_)
             | Effect::PutInterface(_)
@@ -194,6 +197,7 @@ impl Action {
             Effect::CreateClaim(_) => true,
             Effect::Patch(patch) => matches!(patch.object, Object::Claim(_)) && !patch.is_status,
             Effect::CreateToken
+            | Effect::DeleteToken(_)
             | Effect::PutInterface(_)
             | Effect::CreateVm(_)
             | Effect::PutExtension(_)
@@ -244,6 +248,7 @@ impl fmt::Display for Effect {
         match self {
             Self::CreateClaim(claim) => write!(formatter, "create NodeClaim `{claim}`"),
             Self::CreateToken => formatter.write_str("create bootstrap token"),
+            Self::DeleteToken(number) => write!(formatter, "delete bootstrap token {number}"),
             Self::PutInterface(attempt) => write!(formatter, "create NIC `{}`", attempt.name),
             Self::CreateVm(attempt) => write!(formatter, "create VM `{}`", attempt.name),
             Self::PutExtension(attempt) => {

@@ -155,7 +155,9 @@ impl Coming<'_> {
             }
             return match ground.world.interface(&nic_id).map(|nic| nic.state) {
                 None => act(id, Effect::PutInterface(tried)),
-                Some(Provisioning::Succeeded) if ground.memory.has_token => act(id, Effect::CreateVm(tried)),
+                Some(Provisioning::Succeeded) if ground.memory.tokens.is_fresh(ground.world.at) => {
+                    act(id, Effect::CreateVm(tried))
+                }
                 Some(Provisioning::Succeeded) => act(id, Effect::CreateToken),
                 Some(Provisioning::Failed) => act(id, Effect::DeleteInterface(self.made(nic_id.into()))),
                 Some(Provisioning::Underway | Provisioning::Deleting) => {

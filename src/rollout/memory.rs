@@ -15,6 +15,7 @@ use super::outcome::Outcome;
 use super::own::absent::{Absent, HOLDS};
 use super::performed::{After, Performed};
 use super::seen::{Provisioning, Seen};
+use super::tokens::Tokens;
 use crate::model::{CapacityType, ClaimName, PoolName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Choice};
 use crate::review::Brakes;
@@ -49,8 +50,8 @@ pub struct Memory {
     pub refusals: Vec<Refusal>,
     /// What became of changes, as the ledger has it.
     pub recorded: BTreeMap<ChangeId, Outcome>,
-    /// Whether this process has made its bootstrap token.
-    pub has_token: bool,
+    /// The bootstrap tokens that this process has made.
+    pub tokens: Tokens,
     /// When it was confirmed that objects are gone that no list shows.
     pub confirmed: BTreeMap<Absent, Timestamp>,
     /// Since when claims whose Node had joined have none.
@@ -129,7 +130,7 @@ impl Default for Memory {
             failed: BTreeMap::new(),
             refusals: Vec::new(),
             recorded: BTreeMap::new(),
-            has_token: false,
+            tokens: Tokens::default(),
             confirmed: BTreeMap::new(),
             nodeless: BTreeMap::new(),
             orphans: BTreeMap::new(),
@@ -167,6 +168,14 @@ impl Memory {
     pub fn lingers(&self, vm: &str, now: Timestamp) -> bool {
         let since = self.going.get(vm.to_ascii_lowercase().as_str());
         since.is_some_and(|since| now.duration_since(*since) >= self.wait(GOING))
+    }
+
+    /// Notes that an action begins.
+    pub fn begins(&mut self, action: &Action) {
+        self.in_flight.insert(action.key());
+        if matches!(action.effect, Effect::CreateVm(_)) {
+            self.tokens.give(&action.change);
+        }
     }
 
     /// Takes in what became of an action at a time, and returns what is told of it.
@@ -243,7 +252,8 @@ impl Memory {
             Effect::Confirm(absent) => {
                 self.confirmed.insert(absent.clone(), now);
             }
-            Effect::CreateToken => self.has_token = true,
+            Effect::CreateToken => self.tokens.made(now),
+            Effect::DeleteToken(number) => self.tokens.gone(*number),
             Effect::Record(outcome) => {
                 self.recorded.insert(action.change.clone(), outcome.clone());
             }

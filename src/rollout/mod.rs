@@ -33,6 +33,7 @@ mod remove;
 pub mod seen;
 mod silent;
 mod told;
+mod tokens;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,6 +60,7 @@ pub use remove::MARK as MARK_REMOVAL;
 pub use seen::{Seen, Whole};
 pub use silent::{Silent, silent};
 pub use told::{Told, told};
+pub use tokens::{TOKEN_USE, Tokens};
 
 use crate::plan::{Change, ChangeId, Execution, mark};
 use crate::review::{ApprovedPlan, LeftOut};
@@ -143,8 +145,22 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
             Standing::Settled(_) => {}
         }
     }
+    let is_starting = |id: &ChangeId| {
+        let is_open = next.standings.get(id).is_some_and(|standing| standing.outcome().is_none());
+        is_open && !has_joined(ground, id)
+    };
+    let spent = memory.tokens.spent(is_starting).into_iter();
+    let spent = spent.map(|(number, change)| Action { change, effect: Effect::DeleteToken(number) });
+    next.actions.extend(spent.filter(is_free));
     once(&mut next.actions);
     next
+}
+
+/// Whether the node of a create has joined.
+fn has_joined(ground: Ground<'_>, id: &ChangeId) -> bool {
+    let create = ground.spec().changes.get(id).and_then(|planned| planned.change.create());
+    let claim = create.and_then(|create| ground.world.claims.get(&create.claim));
+    claim.is_some_and(|claim| claim.is(conditions::REGISTERED))
 }
 
 /// Leaves one action of each key: the bootstrap token is every create's.

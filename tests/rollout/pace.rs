@@ -338,6 +338,44 @@ fn a_node_that_gets_pods_or_is_protected_before_its_taint_stays() {
 }
 
 #[test]
+fn a_removal_that_is_taken_back_loses_its_taint_first_and_its_mark_last_unless_its_vm_goes() {
+    let (mut stage, ready) = emptied(1);
+    let mut seen = seen(&mut stage, &ready);
+    let (id, delete) = ready.plan.spec().deletes().next().unwrap();
+    let (node, claim) = (delete.target.node.clone(), delete.target.claim.clone().unwrap());
+    mark(&mut seen, &claim, &format!("{}/{id}/{}/empty", ready.plan.id(), stage.now));
+    let memory = Memory { is_taking_back: true, ..Memory::default() };
+    let next = |seen: &Seen, memory: &Memory| match &rollout::next(&ready.plan, seen, memory).actions[..] {
+        [action] => action.clone(),
+        other => panic!("{other:?}"),
+    };
+    let back = format!("take back the removal of NodeClaim `{claim}`");
+    assert_eq!(next(&seen, &memory).effect.to_string(), back);
+    let tainted = json!({
+        "metadata": {"name": "n"}, "spec": {"taints": [
+            {"key": "karpenter.sh/disrupted", "effect": "NoSchedule"}, {"key": "team", "effect": "NoSchedule"},
+        ]}
+    });
+    let taints = read::node(&tainted).unwrap().1.taints;
+    seen.nodes.as_mut().unwrap().get_mut(&node).unwrap().taints = taints;
+    let freed = next(&seen, &memory).effect;
+    assert_eq!(freed.to_string(), format!("take the taint off node `{node}`"));
+    let Effect::Patch(patch) = freed else { panic!("{freed:?}") };
+    assert_eq!(
+        patch.body["spec"]["taints"].as_array().unwrap().len(),
+        1,
+        "others' taints stay: {}",
+        patch.body
+    );
+    // The order to delete its VM is on its way: that comes to its end.
+    let mut ordered = memory.clone();
+    ordered.begins(&next(&seen, &Memory::default()));
+    assert_eq!(rollout::next(&ready.plan, &seen, &ordered).actions, []);
+    seen.vms.as_mut().unwrap().values_mut().for_each(|vm| vm.state = Provisioning::Deleting);
+    assert_eq!(rollout::next(&ready.plan, &seen, &memory).actions, [], "it goes, and is waited for");
+}
+
+#[test]
 fn a_node_made_for_the_pods_of_another_is_not_removed_as_empty_before_that_one_has_gone() {
     let (stage, ready) = emptied(1);
     let (id, delete) = ready.plan.spec().deletes().next().unwrap();

@@ -4,7 +4,7 @@
 use std::thread;
 use std::time::Duration;
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::audit;
 use super::bed::{Bed, CLAIMS, Clock, FLEETS};
