@@ -111,11 +111,15 @@ pub(super) fn the_api_server_falls_silent(way: &Way, inflate: &Workload) {
     settles(inflate, 12);
 }
 
-/// Waits until so many pods run and nothing is left over, for a minute at most.
+/// Waits until so many pods run, on nodes of which each is whole, and without pods there is no node: for a minute at most.
 pub(super) fn settles(inflate: &Workload, pods: usize) {
     let mut clock = Clock::start();
     inflate.runs(pods);
-    inflate.eyes.wait("nothing is left over and nothing is there twice", || inflate.eyes.is_settled());
+    let eyes = &inflate.eyes;
+    let has_nodes = || !inflate.claims().is_empty();
+    eyes.wait("nothing is missing, left over or there twice", || {
+        eyes.is_settled() && has_nodes() == (pods > 0)
+    });
     let seconds = clock.ends("  of it: until all is as it is to be");
     assert!(seconds < 60.0, "it settled after {seconds:.0} s");
 }
