@@ -5,6 +5,7 @@ mod body;
 mod delete;
 mod discovery;
 mod evict;
+mod fields;
 mod kinds;
 mod openapi;
 mod patch;

@@ -56,6 +56,7 @@ pub(crate) fn new_object(store: &Store, route: &Route, mut new: Value) -> Result
         unset(&mut new, &["status"]);
     }
     defaults(route.kind, &mut new);
+    super::fields::check((route.kind, kind), &route.version, (None, &new))?;
     Ok(new)
 }
 

@@ -12,7 +12,7 @@ use super::read::shown;
 use super::route::{Route, Target};
 use super::status::Refusal;
 use super::store::{Name, Store};
-use super::{body, prepare, scale};
+use super::{body, fields, prepare, scale};
 use crate::sim::http::{Answer, Request, Response};
 use crate::sim::json::{list, object, set, text, unset};
 
@@ -127,6 +127,7 @@ fn store_update(
     check_preconditions(&kind, before, &new)?;
     let new = merged_by_subresource(&kind, route.subresource.as_deref(), before, new);
     check_immutable(route, &kind, before, &new)?;
+    fields::check((route.kind, &kind), &route.version, (Some(before), &new))?;
     if is_dry_run(request) {
         return Ok(ok(&shown(&kind, &route.version, &new)));
     }

@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use super::pod::{self, Amounts};
 use super::quantity::milli;
+use super::topology::Apart;
 use crate::sim::cluster::{
     BUDGETS, DAEMON_SETS, DEPLOYMENTS, JOBS, KindId, NODES, Name, PODS, REPLICA_SETS, STATEFUL_SETS, Store,
 };
@@ -27,6 +28,9 @@ pub(crate) struct PodView {
     pub(crate) has_ended: bool,
     pub(crate) is_terminating: bool,
     pub(crate) is_ready: bool,
+    pub(crate) labels: BTreeMap<String, String>,
+    /// Which pods it is not to stand beside.
+    pub(crate) apart: Vec<Apart>,
     /// What the scheduler looks at, as a number: pods of one shape fit the same nodes.
     pub(crate) shape: u64,
 }
@@ -44,6 +48,8 @@ impl PodView {
             has_ended: pod::has_ended(pod),
             is_terminating: pod::is_terminating(pod),
             is_ready: pod::is_ready(pod),
+            labels: labels(pod),
+            apart: Apart::of(pod),
             shape: super::scheduler::shape(pod),
         }
     }
@@ -76,9 +82,7 @@ impl NodeView {
         let allocatable =
             if node.pointer("/status/allocatable").is_some() { "allocatable" } else { "capacity" };
         Self {
-            labels: members(node, "/metadata/labels")
-                .filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned())))
-                .collect(),
+            labels: labels(node),
             taints: list(node, "/spec/taints").to_vec(),
             ending_taints: list(node, "/spec/taints")
                 .iter()
@@ -119,6 +123,10 @@ pub(crate) struct Index {
     pub(crate) used: BTreeMap<String, Amounts>,
     /// Room that bindings took which the index has not seen yet.
     pub(crate) provisional: Vec<(String, Amounts)>,
+    /// Pods that were bound, which the index has not seen yet, with their nodes.
+    pub(crate) bound: BTreeMap<Name, String>,
+    /// Pods that are not to stand beside others.
+    pub(crate) apart: BTreeSet<Name>,
     /// UIDs of controllers whose pods, or who themselves, have changed.
     pub(crate) changed_owners: BTreeSet<String>,
     by_node: BTreeMap<String, BTreeSet<Name>>,
@@ -133,6 +141,7 @@ impl Index {
     pub(crate) fn update(&mut self, store: &Store, dirty: &BTreeSet<(KindId, Name)>) -> Seen {
         let mut seen = Seen::default();
         self.changed_owners.clear();
+        self.bound.clear();
         for (node, amounts) in std::mem::take(&mut self.provisional) {
             self.take(&node, &amounts, -1);
         }
@@ -170,6 +179,7 @@ impl Index {
         }
         if let Some(old) = self.pods.remove(name) {
             self.told.remove(name);
+            self.apart.remove(name);
             self.break_promise(name, &old);
             if let Some(waiting) = self.waiting.get_mut(&old.shape) {
                 waiting.remove(&(old.priority.saturating_neg(), name.clone()));
@@ -193,6 +203,9 @@ impl Index {
         }
         let Some(new) = new else { return };
         self.by_uid.insert(new.uid.clone(), name.clone());
+        if !new.apart.is_empty() {
+            self.apart.insert(name.clone());
+        }
         match &new.node {
             Some(node) => {
                 self.by_node.entry(node.clone()).or_default().insert(name.clone());
@@ -269,6 +282,12 @@ impl Index {
     pub(crate) fn pod_by_uid(&self, uid: &str) -> Option<&Name> {
         self.by_uid.get(uid)
     }
+}
+
+/// The labels of an object.
+pub(crate) fn labels(object: &Value) -> BTreeMap<String, String> {
+    let labels = members(object, "/metadata/labels");
+    labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()
 }
 
 fn remove_from(map: &mut BTreeMap<String, BTreeSet<Name>>, key: &str, name: &Name) {

@@ -12,6 +12,7 @@ mod replicas;
 mod scheduler;
 mod sets;
 mod taints;
+mod topology;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! A scheduler: each waiting pod goes to the first node, by name, that it fits.
 //!
-//! It knows resources, node selectors, required node affinity, taints, and nominated nodes, whose room is kept from pods of
-//! no higher priority. It knows no affinity between pods, no spread and no volumes.
+//! It knows resources, node selectors, required node affinity, taints, required pod anti-affinity, spreads that must hold, and
+//! nominated nodes, whose room is kept from pods of no higher priority. It knows no affinity to pods and no volumes.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use super::Scene;
 use super::index::{Index, NodeView};
 use super::pod::{Amounts, requests, tolerates};
+use super::topology::{self, Topology};
 use crate::sim::agenda::second;
 use crate::sim::cluster::{Labels, Name, PODS, assign, set_condition};
 use crate::sim::json::{list, members, text, text_or_empty};
@@ -31,7 +32,8 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
         let wanted = index.pods.get(&name).map(|pod| pod.requests.clone()).unwrap_or_default();
         let pod = scene.store.get(PODS, &name).cloned();
         let node = pod.as_ref().and_then(|pod| {
-            let candidate = Candidate { pod, name: &name, wanted: &wanted };
+            let topology = Topology::of(index, pod, &name);
+            let candidate = Candidate { pod, name: &name, wanted: &wanted, topology: &topology };
             if index.parked.contains(&shape) {
                 place(index, candidate, touched.iter())
             } else {
@@ -44,12 +46,16 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
                 super::pod::add(index.used.entry(node.clone()).or_default(), &wanted);
                 index.provisional.push((node.clone(), wanted));
                 index.keep_promise(&name);
+                index.bound.insert(name.clone(), node.clone());
                 assign(scene.store, &name, &node, scene.now);
                 bound.insert(name);
             }
             (None, Some(pod)) => {
                 shapes.remove(&shape);
-                index.parked.insert(shape);
+                // What others' places keep it from may change without its own node's doing.
+                if !topology::is_bound(&pod) && index.apart.is_empty() {
+                    index.parked.insert(shape);
+                }
                 say_unschedulable(index, scene, (shape, &bound), &pod);
             }
             (None, None) => {
@@ -82,6 +88,11 @@ pub(crate) fn shape(pod: &Value) -> u64 {
         affinity,
         crate::sim::json::at(pod, "/spec/tolerations"),
         crate::sim::json::at(pod, "/status/nominatedNodeName"),
+        crate::sim::json::at(pod, "/spec/affinity/podAntiAffinity"),
+        crate::sim::json::at(pod, "/spec/topologySpreadConstraints"),
+        // Others' anti-affinity goes by them.
+        crate::sim::json::at(pod, "/metadata/namespace"),
+        crate::sim::json::at(pod, "/metadata/labels"),
     ];
     let text = format!("{parts:?} {:?}", requests(pod));
     crate::sim::draw::Draw::new(0).number(&text)
@@ -99,6 +110,7 @@ struct Candidate<'a> {
     pod: &'a Value,
     name: &'a Name,
     wanted: &'a Amounts,
+    topology: &'a Topology,
 }
 
 fn place<'a>(
@@ -115,7 +127,10 @@ fn place<'a>(
 
 fn is_feasible(index: &Index, candidate: Candidate<'_>, (name, view): (&str, &NodeView)) -> bool {
     let pod = candidate.pod;
-    has_room(index, candidate, (name, view)) && selects(pod, name, view) && admits(pod, view)
+    has_room(index, candidate, (name, view))
+        && selects(pod, name, view)
+        && admits(pod, view)
+        && candidate.topology.admits(view)
 }
 
 fn has_room(index: &Index, candidate: Candidate<'_>, (name, view): (&str, &NodeView)) -> bool {
@@ -206,7 +221,8 @@ fn say_unschedulable(
 fn why_unschedulable(index: &Index, pod: &Value) -> String {
     let wanted = requests(pod);
     let name = Name::of(pod);
-    let candidate = Candidate { pod, name: &name, wanted: &wanted };
+    let topology = Topology::of(index, pod, &name);
+    let candidate = Candidate { pod, name: &name, wanted: &wanted, topology: &topology };
     let count = |holds: &dyn Fn(&str, &NodeView) -> bool| {
         index.nodes.iter().filter(|(name, view)| holds(name, view)).count()
     };
@@ -214,6 +230,10 @@ fn why_unschedulable(index: &Index, pod: &Value) -> String {
         (count(&|name, view| !selects(pod, name, view)), "node(s) didn't match Pod's node affinity/selector"),
         (count(&|_, view| !admits(pod, view)), "node(s) had untolerated taint(s)"),
         (count(&|name, view| !has_room(index, candidate, (name, view))), "Insufficient resources"),
+        (
+            count(&|_, view| !topology.admits(view)),
+            "node(s) didn't match pod anti-affinity rules or pod topology spread constraints",
+        ),
     ]
     .into_iter()
     .filter(|(nodes, _)| *nodes > 0)

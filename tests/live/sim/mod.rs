@@ -7,6 +7,7 @@ mod cluster;
 mod determinism;
 mod faults;
 mod lives;
+mod places;
 mod protocol;
 mod scale;
 mod settings;
