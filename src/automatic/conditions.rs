@@ -118,7 +118,7 @@ fn pods(waiting: &[FleetWaiting], first: &FleetWaiting) -> String {
 mod tests {
     use super::*;
 
-    fn plan(add: i32) -> LastPlan {
+    fn last(add: i32) -> LastPlan {
         LastPlan {
             id: "p".to_owned(),
             seen_at: "2026-01-01T00:00:00Z".to_owned(),
@@ -147,7 +147,7 @@ mod tests {
             let (status, reason, message) = ready(news);
             format!("{status} {reason} {message}")
         };
-        let settled = News { plan: Some(plan(0)), mode: Mode::Auto, ..News::default() };
+        let settled = News { plan: Some(last(0)), mode: Mode::Auto, ..News::default() };
         assert_eq!(said(&settled), "True Settled ");
         assert_eq!(said(&News::default()), "Unknown NotPlanned no round has been planned yet");
         let waiting = FleetWaiting {
@@ -170,7 +170,7 @@ mod tests {
         }
         let held = News { holds: vec![hold()], ..settled.clone() };
         assert_eq!(said(&held), "True ChangesHeld 1 change is due and held back: see `status.holds`");
-        let observed = News { plan: Some(plan(1)), mode: Mode::Observe, ..settled };
+        let observed = News { plan: Some(last(1)), mode: Mode::Observe, ..settled };
         assert_eq!(
             said(&observed),
             "True ChangesPlanned mode `observe` carries nothing out: the last plan has 1 to add, 0 to change, 0 to destroy"
@@ -181,7 +181,7 @@ mod tests {
     fn a_process_that_has_not_looked_yet_leaves_the_conditions_of_the_one_before() {
         let fleet = FleetRef { name: "prod".to_owned(), generation: 2 };
         let at = |second| Timestamp::from_second(second).unwrap();
-        let settled = News { plan: Some(plan(0)), ..News::default() };
+        let settled = News { plan: Some(last(0)), ..News::default() };
         let before = conditions(&settled, &NodeFleetStatus::default(), &fleet, at(0));
         let known = NodeFleetStatus { conditions: Some(before.clone()), ..NodeFleetStatus::default() };
         assert_eq!(conditions(&News::default(), &known, &fleet, at(60))[0], before[0]);

@@ -80,13 +80,13 @@ pub fn waiting(
     let there: BTreeMap<&PodKey, &WaitingPod> =
         pods.unwrap_or_default().iter().map(|pod| (&pod.key, pod)).collect();
     let is_there = |key: &&PodKey| pods.is_none() || there.contains_key(key);
-    let mut told: BTreeMap<String, Vec<&PodKey>> = BTreeMap::new();
+    let mut told: BTreeMap<String, Alike<'_>> = BTreeMap::new();
     let mut is_told: BTreeSet<&PodKey> = BTreeSet::new();
     for (keys, because) in &known.without {
-        let keys = keys.iter().filter(is_there).inspect(|key| {
-            is_told.insert(*key);
-        });
-        told.entry(because.clone()).or_default().extend(keys);
+        for key in keys.iter().filter(is_there) {
+            is_told.insert(key);
+            told.entry(because.clone()).or_default().add(key, None, because.clone());
+        }
     }
     let long = LONG / i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
     for pod in pods.unwrap_or_default().iter().filter(|pod| !is_told.contains(&pod.key)) {
@@ -94,20 +94,47 @@ pub fn waiting(
         let place = known.places.get(&pod.key);
         let is_late = place.and_then(|node| known.lacking.get(node)).is_some_and(|(_, is_late)| *is_late);
         if is_long || is_late {
-            told.entry(because(known, pod, coming)).or_default().push(&pod.key);
+            let (node, because) = (pod.node.as_ref().or(place), because(known, pod, coming));
+            // The same of many nodes is one cause.
+            let cause = node.map_or_else(|| because.clone(), |node| because.replace(node.as_str(), ""));
+            told.entry(cause).or_default().add(&pod.key, node, because);
         }
     }
     let mut waits: Vec<PodWaits> = told
-        .into_iter()
-        .filter(|(_, keys)| !keys.is_empty())
-        .map(|(because, keys)| PodWaits {
-            since: keys.iter().filter_map(|key| there.get(key)?.created).min(),
-            pods: keys.into_iter().cloned().collect(),
-            because,
+        .into_values()
+        .map(|alike| PodWaits {
+            since: alike.keys.iter().filter_map(|key| there.get(key)?.created).min(),
+            because: alike.because(),
+            pods: alike.keys.into_iter().cloned().collect(),
         })
         .collect();
     waits.sort_by(|one, other| (other.pods.len(), &one.because).cmp(&(one.pods.len(), &other.because)));
     waits
+}
+
+/// Pods that wait for the same, each of its node.
+#[derive(Default)]
+struct Alike<'p> {
+    keys: Vec<&'p PodKey>,
+    /// Their nodes, with what is said of each.
+    nodes: BTreeMap<Option<&'p NodeName>, String>,
+}
+
+impl<'p> Alike<'p> {
+    fn add(&mut self, key: &'p PodKey, node: Option<&'p NodeName>, because: String) {
+        self.keys.push(key);
+        self.nodes.entry(node).or_insert(because);
+    }
+
+    /// What is said of the first node, and how many more there are.
+    fn because(&self) -> String {
+        let first = self.nodes.values().next().cloned().unwrap_or_default();
+        match self.nodes.len().saturating_sub(1) {
+            0 => first,
+            1 => format!("{first} (and the same of 1 more node)"),
+            more => format!("{first} (and the same of {more} more nodes)"),
+        }
+    }
 }
 
 /// What a pod waits for that has been waiting for long.
@@ -221,6 +248,18 @@ mod tests {
         let after =
             "young,early since 9: a plan: none has been made since 1970-01-01T00:08:00Z, before it was there";
         assert_eq!(unplanned[0], after, "that of most pods comes first");
+    }
+
+    #[test]
+    fn what_pods_of_many_nodes_wait_for_is_one_cause_and_other_causes_stay_apart() {
+        let coming = ["n-new", "n-coming"].map(|node| (Arc::from(node), format!("VM `{node}` to join")));
+        let pods = ["planned", "coming", "lacking"].map(|name| pod(name, 2));
+        let found = waiting(&known(), Some(&pods), &coming.into(), (at(10), 1));
+        let told: Vec<(usize, &str)> =
+            found.iter().map(|waits| (waits.pods.len(), &*waits.because)).collect();
+        let joining = "its node `n-coming`: VM `n-coming` to join (and the same of 1 more node)";
+        let lacking = "node `n-lacks` still has the taint `a`";
+        assert_eq!(told, [(2, joining), (1, lacking)]);
     }
 
     #[test]

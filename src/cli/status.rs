@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn plans_that_failed_alike_in_a_row_are_told_once_with_how_often_and_since_when() {
-        let plan = |number: u8, outcomes: Value| {
+        let recorded = |number: u8, outcomes: Value| {
             let digest = crate::model::Digest::of_bytes(&[number]);
             json!({
                 "metadata": {"name": ledger::name(&digest), "creationTimestamp": format!("2026-01-01T00:0{number}:00Z")},
@@ -395,13 +395,13 @@ mod tests {
             })
         };
         let failed = |node: &str| json!({"c": {"outcome": "failed", "code": "Quota", "message": format!("no VM `{node}`")}});
-        let objects = [plan(1, failed("a")), plan(2, failed("b")), plan(3, failed("c"))];
+        let objects = [recorded(1, failed("a")), recorded(2, failed("b")), recorded(3, failed("c"))];
         let ledger = ledger::read(&objects);
         assert_eq!(ledger.faults.len(), 0, "{:?}", ledger.faults);
         let lines: Vec<String> = shown(&ledger).iter().map(Shown::line).collect();
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].starts_with("Ended: 3 plans alike since 2026-01-01T00:01:00Z, Failed"), "{lines:?}");
-        let other = plan(4, json!({"c": {"outcome": "failed", "code": "Other", "message": "m"}}));
+        let other = recorded(4, json!({"c": {"outcome": "failed", "code": "Other", "message": "m"}}));
         let ledger = ledger::read(objects.iter().chain([&other]));
         assert_eq!(shown(&ledger).len(), 2);
     }

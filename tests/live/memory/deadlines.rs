@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use nodeform::azure_sim::Delivery;
 use nodeform::cluster::ClusterFailureKind;
+use serde_json::{Value, json};
 
 use super::{FLEET, PROMPT, Story};
 
@@ -35,5 +36,22 @@ async fn an_hour_of_silence_of_everything_is_outlived() {
     story.process().line.deliver(|_| PROMPT);
     story.scale(0);
     story.is_empty().await;
+    story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn while_azure_keeps_everybody_waiting_the_status_stays_fresh() {
+    let mut story = Story::of("auto", 5).await;
+    story.runs(5).await;
+    story.rests().await;
+    story.fault(&json!({"kind": "Throttled", "seconds": 300, "times": 40}));
+    for round in 0..8 {
+        tokio::time::sleep(Duration::from_secs(20)).await;
+        assert_eq!(story.patch(FLEET, &json!({"spec": {"suspend": round % 2 == 0}})).0, 200);
+        let began = tokio::time::Instant::now();
+        let is_seen = |fleet: Value| fleet["status"]["observedGeneration"] == fleet["metadata"]["generation"];
+        story.wait(|| is_seen(story.fleet())).await;
+        assert!(began.elapsed() < Duration::from_secs(5), "{round}: {:?}", began.elapsed());
+    }
     story.terminated().await;
 }
