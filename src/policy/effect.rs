@@ -187,7 +187,7 @@ mod tests {
     fn each_field_of_the_table_is_one_of_the_kind() {
         for (kind, path, _) in FIELDS {
             let schema = schema_of(kind);
-            let mut here = &schema;
+            let mut here = schema;
             for step in path.split('.') {
                 let (name, is_list) = step.strip_suffix("[]").map_or((step, false), |name| (name, true));
                 here = &here["properties"][name];

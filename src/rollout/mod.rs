@@ -32,8 +32,8 @@ pub mod read;
 mod remove;
 pub mod seen;
 mod silent;
-mod told;
 mod tokens;
+mod told;
 mod update;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -59,8 +59,8 @@ pub use performed::{After, Performed};
 pub use remove::MARK as MARK_REMOVAL;
 pub use seen::{Seen, Whole};
 pub use silent::{Silent, silent};
-pub use told::{Told, told};
 pub use tokens::{TOKEN_USE, Tokens};
+pub use told::{Told, told};
 
 use crate::plan::{Change, ChangeId, Execution, mark};
 use crate::review::{ApprovedPlan, LeftOut};

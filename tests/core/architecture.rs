@@ -71,7 +71,7 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     // The rounds: plans are made by `offline`, and what of them begins is decided here.
-    ("automatic", &["model", "api", "snapshot", "plan", "offline"]),
+    ("automatic", &["model", "api", "policy", "snapshot", "plan", "offline"]),
 ];
 
 /// Modules where things may happen: repositories, files, the terminal.

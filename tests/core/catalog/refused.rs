@@ -28,6 +28,7 @@ fn gone(size: Option<&str>, place: RefusedPlace, capacity_type: Option<CapacityT
         place,
         capacity_type,
         because: RefusedBecause::AllocationFailure,
+        said: None,
         until: "2026-11-21T10:00:00Z".parse().expect("a time"),
     };
     ways(&catalog).difference(&ways(&catalog.without(vec![refusal]))).cloned().collect()
