@@ -289,6 +289,13 @@ impl<'a> Going<'a> {
         if let Some((name, node)) = self.node().filter(|(_, node)| is_tainted(node)) {
             return Some(act(self.id, patch_node((name, node), "take the taint off", freed(node))));
         }
+        // By the mark alone a node is found again that no list shows just now and that bears the taint.
+        let name = &self.delete.target.node;
+        if !self.ground.world.nodes.contains_key(name)
+            && let Some(asks) = self.ground.confirm(self.id, Absent::Node(name.clone()))
+        {
+            return Some(asks);
+        }
         let (name, claim) = self.claim()?;
         Some(self.unmark(name, claim))
     }

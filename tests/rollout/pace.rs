@@ -367,6 +367,10 @@ fn a_removal_that_is_taken_back_loses_its_taint_first_and_its_mark_last_unless_i
         "others' taints stay: {}",
         patch.body
     );
+    // One that no list shows just now would keep its taint without its mark.
+    let mut unlisted = seen.clone();
+    unlisted.nodes.as_mut().unwrap().remove(&node);
+    assert_eq!(next(&unlisted, &memory).effect.to_string(), format!("ask whether node `{node}` is gone"));
     // The order to delete its VM is on its way: that comes to its end.
     let mut ordered = memory.clone();
     ordered.begins(&next(&seen, &Memory::default()));
