@@ -91,10 +91,12 @@ impl Actor {
     /// Removes what only the rollout itself needed.
     pub async fn clean(&self) -> Result<(), String> {
         let tokens = self.with_tokens(std::mem::take);
+        let mut all = Ok(());
         for token in tokens.values() {
-            token::remove(&self.hand.writer, token).await.map_err(|failure| failure.what)?;
+            // One that stays keeps no other.
+            all = all.and(token::remove(&self.hand.writer, token).await.map_err(|failure| failure.what));
         }
-        Ok(())
+        all
     }
 
     fn with_tokens<T>(&self, look: impl FnOnce(&mut BTreeMap<u32, BootstrapToken>) -> T) -> T {
