@@ -65,14 +65,15 @@ pub(super) fn check(
     (before, new): (Option<&Value>, &Value),
 ) -> Result<(), Refusal> {
     let name = text_or_empty(new, "/metadata/name");
-    if let Some(unknown) = unknown(kind, version, new) {
+    // What is stored stays valid: only what is new is looked at.
+    let stored = before.map(|before| unknown(kind, version, before)).unwrap_or_default();
+    if let Some(unknown) = unknown(kind, version, new).into_iter().find(|path| !stored.contains(path)) {
         let message = format!(
             "{} in version \"{version}\" cannot be handled as a {}: strict decoding error: unknown field \"{unknown}\"",
             kind.kind, kind.kind
         );
         return Err(Refusal::bad_request(message));
     }
-    // What is stored stays valid: only what is new is looked at.
     let stored = |key: &str| before.and_then(|before| before["metadata"]["labels"].get(key));
     for (key, value) in members(new, "/metadata/labels").filter(|(key, value)| stored(key) != Some(value)) {
         if let Some(why) = no_label(key, value.as_str().unwrap_or_default()) {
@@ -108,39 +109,41 @@ fn no_label(key: &str, value: &str) -> Option<String> {
     wrong.map(|text| format!("\"{text}\": {rule}"))
 }
 
-/// The first field that objects of a kind do not have, by its path.
-fn unknown(kind: &Kind, version: &str, object: &Value) -> Option<String> {
+/// The fields that objects of a kind do not have, by their paths.
+fn unknown(kind: &Kind, version: &str, object: &Value) -> Vec<String> {
     let metadata = members(object, "/metadata").map(|(key, _)| key);
-    let mut others = metadata.filter(|key| !METADATA.contains(&key.as_str()));
-    if let Some(other) = others.next() {
-        return Some(format!("metadata.{other}"));
+    let others = metadata.filter(|key| !METADATA.contains(&key.as_str()));
+    let mut found: Vec<String> = others.map(|key| format!("metadata.{key}")).collect();
+    let Some(schema) = SCHEMAS.get(&format!("{}/{version}", kind.resource())) else { return found };
+    for part in ["spec", "status"] {
+        if let Some(value) = object.get(part) {
+            unknown_in(&schema["properties"][part], value, part, &mut found);
+        }
     }
-    let schema = SCHEMAS.get(&format!("{}/{version}", kind.resource()))?;
-    let parts = ["spec", "status"].into_iter();
-    let mut found = parts.filter_map(|part| unknown_in(&schema["properties"][part], object.get(part)?, part));
-    found.next()
+    found
 }
 
-fn unknown_in(schema: &Value, value: &Value, path: &str) -> Option<String> {
+fn unknown_in(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
             let is_open = schema["x-kubernetes-preserve-unknown-fields"] == true;
             let properties = &schema["properties"];
             let more = schema.get("additionalProperties").filter(|more| **more != false);
-            fields.iter().find_map(|(key, value)| {
+            for (key, value) in fields {
                 let path = format!("{path}.{key}");
-                match (properties.get(key), more) {
-                    (Some(schema), _) => unknown_in(schema, value, &path),
-                    (None, Some(schema)) => unknown_in(schema, value, &path),
-                    (None, None) => (!is_open && properties.is_object()).then_some(path),
+                match properties.get(key).or(more) {
+                    Some(schema) => unknown_in(schema, value, &path, found),
+                    None if is_open || !properties.is_object() => {}
+                    None => found.push(path),
                 }
-            })
+            }
         }
         Value::Array(items) => {
-            let mut items = items.iter().enumerate();
-            items.find_map(|(at, item)| unknown_in(&schema["items"], item, &format!("{path}[{at}]")))
+            for (at, item) in items.iter().enumerate() {
+                unknown_in(&schema["items"], item, &format!("{path}[{at}]"), found);
+            }
         }
-        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => None,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -175,6 +178,7 @@ mod tests {
         assert_eq!(said(claims, None, &known), "taken");
         let unknown = claim(json!({"requirements": [{"key": "a", "operator": "In", "valuez": ["b"]}]}));
         assert!(said(claims, None, &unknown).ends_with("unknown field \"spec.requirements[0].valuez\""));
+        assert_eq!(said(claims, Some(&unknown), &unknown), "taken", "what is stored stays valid");
         let node = json!({"metadata": {"name": "n", "label": {}}});
         assert!(said(("", "v1", "nodes"), None, &node).ends_with("unknown field \"metadata.label\""));
     }
