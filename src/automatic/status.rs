@@ -379,7 +379,7 @@ mod tests {
         let at = Timestamp::from_second(0).unwrap();
         let mut news = News::default();
         let waits = |pods: usize| PodWaits {
-            pods: (0..pods).map(|pod| PodKey::new("web", &pod.to_string())).collect(),
+            pods: (0..pods).map(|pod| PodKey::new("web", pod.to_string())).collect(),
             because: "cpu".to_owned(),
             since: Some(at),
         };

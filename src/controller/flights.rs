@@ -14,7 +14,7 @@ use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{BrakeReader, Carrying, Keeper, Kept, Reader};
 use crate::automatic::{Awaiting, NotDone, Paced, Since};
 use crate::model::{ClaimName, DisruptionReason, NodeName};
-use crate::plan::ChangeId;
+use crate::plan::{Change, ChangeId};
 use crate::review::{ApprovedPlan, Brakes};
 use crate::rollout::{self, Action, Evicted, Next, Seen, Silent, Standing, Told, WaitsOn};
 
@@ -249,7 +249,13 @@ impl Flights {
             let is_kept = |id: &ChangeId| wanted.has(&plan, id) || serves(id);
             let is_expired = plan.spec().expires_at.is_some_and(|at| at <= seen.at);
             let half = rollout::half_begun(plan.execution(), &rollout::begun(plan.id(), seen));
-            let mut pending = carrying.pending(seen).into_iter().filter(|id| !half.contains(id));
+            let is_set = |id: &ChangeId| {
+                let change = plan.spec().changes.get(id).map(|planned| &planned.change);
+                matches!(change, Some(Change::Update(update)) if rollout::is_set(update, seen))
+            };
+            // A label that is set is written down as done, though nobody wants it any more.
+            let is_left = |id: &ChangeId| !half.contains(id) && !is_set(id);
+            let mut pending = carrying.pending(seen).into_iter().filter(is_left);
             *is_superseded |= pending.any(|id| is_expired || !is_kept(&id));
         }
     }

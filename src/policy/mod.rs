@@ -131,7 +131,7 @@ pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
     match kind {
         Kind::AksNodeClass => {
             let schema = schema_of(kind);
-            schema::strange_fields(&schema, &defaults::with_defaults(&schema, object))
+            schema::strange_fields(schema, &defaults::with_defaults(schema, object))
         }
         Kind::NodePool
         | Kind::NodeClaim
@@ -153,15 +153,15 @@ pub fn is_only_older(class: &Value, path: &[Segment]) -> bool {
 /// Returns whether a field of a kind takes text, and no number in its place.
 #[must_use]
 pub fn takes_text(kind: Kind, path: &[Segment]) -> bool {
-    schema::takes_text(&schema_of(kind), path)
+    schema::takes_text(schema_of(kind), path)
 }
 
 /// What an API server with the CustomResourceDefinition would refuse an object for: schema and rules, after defaults.
 #[must_use]
 pub fn admission_faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let schema = schema_of(kind);
-    let filled = defaults::with_defaults(&schema, object);
-    let mut faults = schema::faults(&schema, &filled);
+    let filled = defaults::with_defaults(schema, object);
+    let mut faults = schema::faults(schema, &filled);
     faults.extend(rules::faults(kind, &filled));
     faults.sort();
     faults

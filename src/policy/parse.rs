@@ -38,7 +38,7 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
         }
         // As an API server stores it: a class's hash is taken of its spec with defaults.
         let readable = super::with_readable_status(object.kind, object.value);
-        let stored = with_defaults(&super::schema_of(object.kind), &readable);
+        let stored = with_defaults(super::schema_of(object.kind), &readable);
         let added = match object.kind {
             Kind::NodePool => typed(&stored).and_then(|wire| pool::pool(&wire)).map(|pool| {
                 policy.pools.insert(pool.name.clone(), pool);

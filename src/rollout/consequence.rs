@@ -57,7 +57,7 @@ pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: T
             Some(choice) => {
                 let failed =
                     Failed { code: code.into(), because: because.into(), what, then: Then::NextChoice };
-                Performed::Failed { failed, refusal: refusal(fault, choice, now) }
+                Performed::Failed { failed, refusal: refusal(fault, choice, now).map(Box::new) }
             }
             None => Performed::refused(code, because),
         },

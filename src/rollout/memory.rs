@@ -219,7 +219,7 @@ impl Memory {
                     let wait = self.wait(refusal.until.duration_since(now));
                     let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
                     // People read it.
-                    Refusal { until: until.round(jiff::Unit::Second).unwrap_or(until), ..refusal }
+                    Refusal { until: until.round(jiff::Unit::Second).unwrap_or(until), ..*refusal }
                 }));
                 self.fail(action, failed)
             }

@@ -61,6 +61,7 @@ pub use seen::{Seen, Whole};
 pub use silent::{Silent, silent};
 pub use tokens::{TOKEN_USE, Tokens};
 pub use told::{Told, told};
+pub use update::is_set;
 
 use crate::plan::{Change, ChangeId, Execution, mark};
 use crate::review::{ApprovedPlan, LeftOut};

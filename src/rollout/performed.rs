@@ -26,7 +26,7 @@ pub enum Performed {
         /// What follows for the change.
         failed: Failed,
         /// What Azure refuses to sell from now on.
-        refusal: Option<Refusal>,
+        refusal: Option<Box<Refusal>>,
     },
 }
 

@@ -33,7 +33,7 @@ pub fn told(standing: &Standing, memory: &Memory) -> Option<Told> {
 fn refused(actions: &[Action], memory: &Memory) -> Option<Told> {
     let tried = |action: &'_ Action| Some((action.clone(), memory.tries.get(&action.key())?.clone()));
     let mut tried: Vec<(Action, Tries)> = actions.iter().filter_map(tried).collect();
-    tried.sort_by(|(one, first), (other, second)| (first.since, one.key()).cmp(&(second.since, other.key())));
+    tried.sort_by_key(|(action, tries)| (tries.since, action.key()));
     let others = tried.len().saturating_sub(1);
     let (action, tries) = tried.into_iter().next()?;
     let what = match (&action.effect, others) {

@@ -12,11 +12,20 @@ use serde_json::json;
 use super::action::{Action, Effect, TagRef};
 use super::ground::{Ground, act, patch_node};
 use super::outcome::{Outcome, Standing};
-use super::seen::Provisioning;
+use super::seen::{Provisioning, Seen, SeenNode};
 use crate::arm::extension;
 use crate::plan::{ChangeId, Update};
 
 type Tags = BTreeMap<Arc<str>, Arc<str>>;
+
+/// Returns whether the labels that a change in place sets are set.
+#[must_use]
+pub fn is_set(update: &Update, seen: &Seen) -> bool {
+    let labels = update.new_labels();
+    let node = seen.nodes.as_ref().and_then(|nodes| nodes.get(&update.target.node));
+    let has = |node: &SeenNode| labels.iter().all(|(key, value)| node.labels.get(*key) == Some(*value));
+    !labels.is_empty() && node.is_some_and(has)
+}
 
 /// Returns what is next for a change in place.
 pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Standing {

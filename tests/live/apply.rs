@@ -349,7 +349,7 @@ async fn what_azure_refused_is_not_planned_again_until_that_is_over() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     let text = format!("{}{}", ran.printed, ran.said);
     assert!(text.contains("every spot offering: not used until"), "{text}");
-    assert!(text.contains("Azure refused it\n      (SubscriptionQuotaReached)"), "{text}");
+    assert!(text.contains("Azure refused it\n      (SubscriptionQuotaReached: limit 0, 0 in use)"), "{text}");
     done(&program.nodeform(&["apply", "--auto-approve"], &[]).await);
     program.wait_for(|state| running(state) == 5).await;
 }

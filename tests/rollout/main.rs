@@ -10,6 +10,7 @@ mod refused;
 mod scenarios;
 mod seeds;
 mod stage;
+mod tokens;
 mod updates;
 
 #[global_allocator]

@@ -280,7 +280,7 @@ fn a_drift_of_a_whole_pool_never_has_more_nodes_than_its_budget_lets_go() {
         let (begun, waits) = begins(&rollout::next(&ready.plan, &seen, &Memory::default()));
         assert_eq!(begun, most, "{waits}");
         let mut claims = 0;
-        let applied = stage.watched(&ready, Trouble::default(), |world| {
+        let applied = stage.watched(&ready, Trouble::default(), |_, _, world| {
             claims = claims.max(world.state()["nodeClaims"].as_array().unwrap().len());
         });
         assert!(applied.words().iter().all(|word| word == "done"), "{:#?}", applied.end);

@@ -18,7 +18,7 @@ use nodeform::model::{Mode, Region, Wishes};
 use nodeform::offline::{self, Catalogs, Request};
 use nodeform::plan::ChangeId;
 use nodeform::review::{ApprovedPlan, Now, Terms, approve};
-use nodeform::rollout::Outcome;
+use nodeform::rollout::{Event, Outcome};
 use nodeform::sim::{self, Start, World, WorldDocuments};
 use serde_json::Value;
 use tokio::sync::Notify;
@@ -32,7 +32,7 @@ const LATENCY: Duration = Duration::from_millis(20);
 const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
 
 /// How long a rollout may take, of the world's clock.
-const PATIENCE: Duration = Duration::from_secs(3 * 3_600);
+const PATIENCE: Duration = Duration::from_secs(8 * 3_600);
 
 /// What is sold in a world: it is planned in a tenth of the time.
 const SIZES: [&str; 8] = [
@@ -47,6 +47,9 @@ const SIZES: [&str; 8] = [
 ];
 
 const START: &str = "2026-01-05T09:00:00Z";
+
+/// A look at each step: when, what happened, and the world.
+type Look<'l> = dyn FnMut(Timestamp, &Event, &World) + 'l;
 
 /// A world and its time.
 #[derive(Clone)]
@@ -141,7 +144,7 @@ impl Stage {
 
     /// Carries a plan out with trouble, under watch, as `apply` does.
     pub(crate) fn apply(&mut self, ready: &Ready, trouble: Trouble) -> Applied {
-        self.watched(ready, trouble, |_| ())
+        self.watched(ready, trouble, |_, _, _| ())
     }
 
     /// The same, with a look at the world at each step.
@@ -149,7 +152,7 @@ impl Stage {
         &mut self,
         ready: &Ready,
         trouble: Trouble,
-        mut look: impl FnMut(&World),
+        mut look: impl FnMut(Timestamp, &Event, &World),
     ) -> Applied {
         self.in_memory(async |memory| {
             let (effects, dies) = (Arc::<AtomicUsize>::default(), Arc::<Notify>::default());
@@ -181,7 +184,7 @@ impl Stage {
 }
 
 /// Carries a plan out by the real reader and executor.
-async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready, look: &mut dyn FnMut(&World)) -> End {
+async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready, look: &mut Look<'_>) -> End {
     let driver = match line.driver(&ready.plan, ready.materials.clone()).await {
         Ok(driver) => driver,
         Err(NotBegun::Spent { .. }) => return End::Finished(outcomes(memory, &ready.plan)),
@@ -189,12 +192,15 @@ async fn carried_out(memory: &InMemory, line: &Line, ready: &Ready, look: &mut d
         Err(_) => return End::Stopped,
     };
     let watch = Watch::new(&ready.plan, memory);
-    let step = |event| {
+    let step = |event: Event| {
         watch.look(&event);
-        memory.seen(&mut *look);
+        let now = memory.clock().now();
+        memory.seen(|world| look(now, &event, world));
     };
     let ended = driver.run(step).await;
-    assert_eq!(ended.open, BTreeMap::new(), "nothing is open at the end");
+    if !ended.open.is_empty() {
+        return End::Open(ended.open.into_iter().map(|(change, what)| (change, what.to_string())).collect());
+    }
     End::Finished(ended.outcomes.into_iter().map(|(change, outcome)| (change, outcome.to_string())).collect())
 }
 
@@ -270,6 +276,8 @@ impl Trouble {
 pub(crate) enum End {
     /// Every change has ended.
     Finished(BTreeMap<ChangeId, String>),
+    /// For a while nothing went on with these changes, each with what it waits for: somebody runs it again.
+    Open(BTreeMap<ChangeId, String>),
     /// The process was stopped, as [`Trouble`] has it, or could not begin.
     Stopped,
     /// Time is over and changes have not ended.
@@ -287,7 +295,7 @@ impl Applied {
     pub(crate) fn words(&self) -> Vec<String> {
         match &self.end {
             End::Finished(outcomes) => outcomes.values().cloned().collect(),
-            other @ (End::Stopped | End::TimedOut) => panic!("it did not end: {other:#?}"),
+            other @ (End::Open(_) | End::Stopped | End::TimedOut) => panic!("it did not end: {other:#?}"),
         }
     }
 }

@@ -37,7 +37,7 @@ fn labelled(stage: &mut Stage) {
     for node in made {
         let name = node["metadata"]["name"].as_str().expect("a name");
         assert_eq!(node["metadata"]["labels"]["team"], "web", "{node}");
-        let lost = json!({"metadata": {"labels": {"team": null, "kept": "by hand"}}});
+        let lost = json!({"metadata": {"labels": {"team": null, "kept": "by-hand"}}});
         stage.kube("PATCH", &format!("/api/v1/nodes/{name}"), &lost);
     }
 }
@@ -57,7 +57,7 @@ fn labels_that_a_node_lost_come_back_in_place_whatever_goes_wrong_meanwhile() {
     let ready = stage.ready(Wishes::default()).expect("a node changes");
     stage.apply(&ready, Trouble::default());
     let nodes = stage.kube("GET", "/api/v1/nodes", &json!(null)).to_string();
-    assert!(nodes.contains(r#""team":"web""#) && nodes.contains(r#""kept":"by hand""#), "{nodes}");
+    assert!(nodes.contains(r#""team":"web""#) && nodes.contains(r#""kept":"by-hand""#), "{nodes}");
     assert!(stage.ready(Wishes::default()).is_none(), "nothing is left to do");
 }
 

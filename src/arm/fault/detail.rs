@@ -51,17 +51,14 @@ fn policy(message: &str) -> Option<String> {
 }
 
 fn quota(message: &str) -> Option<String> {
-    let name = between(message, "exceeding approved ", " quota");
     let number = |before: &str| {
         let digits: String = message.split_once(before)?.1.chars().take_while(char::is_ascii_digit).collect();
         (!digits.is_empty()).then_some(digits)
     };
     let limit = number("Current Limit: ")?;
     let used = number("Current Usage: ").map(|used| format!(", {used} in use")).unwrap_or_default();
-    let needed =
-        number("Additional Required: ").map(|more| format!(", {more} more needed")).unwrap_or_default();
-    let name = name.map(|name| format!("{} ", short(name))).unwrap_or_default();
-    Some(format!("{name}limit {limit}{used}{needed}"))
+    // Without the family, which the size says: of several sizes the same is said once.
+    Some(format!("limit {limit}{used}"))
 }
 
 fn action(message: &str) -> Option<String> {
@@ -120,7 +117,7 @@ mod tests {
         let quota = "Operation could not be completed as it results in exceeding approved standardDSv5Family Cores quota. Additional details - Deployment Model: Resource Manager, Location: westeurope, Current Limit: 10, Current Usage: 8, Additional Required: 4";
         assert_eq!(
             said("OperationNotAllowed", quota),
-            "the quota of this size family is used up: standardDSv5Family Cores limit 10, 8 in use, 4 more needed"
+            "the quota of this size family is used up: limit 10, 8 in use"
         );
         let subnet =
             "Subnet nodes with address prefix 10.0.0.0/28 does not have enough capacity for 1 IP addresses.";

@@ -21,7 +21,7 @@ use crate::model::Quantity;
 pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let object = Place::root(object);
     let mut faults = name::faults(kind, &object);
-    number_faults(&super::schema_of(kind), &object, &mut faults);
+    number_faults(super::schema_of(kind), &object, &mut faults);
     match kind {
         Kind::NodePool => {
             for (key, value) in object.entries("spec.template.metadata.labels") {

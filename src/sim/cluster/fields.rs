@@ -149,6 +149,8 @@ fn unknown_in(schema: &Value, value: &Value, path: &str, found: &mut Vec<String>
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use serde_json::json;
 
     use super::super::kinds::Kinds;
@@ -167,7 +169,8 @@ mod tests {
 
     #[test]
     fn every_kind_that_this_program_brings_has_a_schema() {
-        assert_eq!(SCHEMAS.len(), DEFINITIONS.len(), "{:?}", SCHEMAS.keys());
+        let kinds: BTreeSet<&str> = SCHEMAS.keys().filter_map(|key| Some(key.split_once('/')?.0)).collect();
+        assert_eq!(kinds.len(), DEFINITIONS.len(), "{kinds:?}");
     }
 
     #[test]

@@ -211,9 +211,11 @@ async fn a_fight_over_a_label_slows_down_and_names_who_fights() {
         let began = tokio::time::Instant::now();
         story.wait(|| label(&story) == "web").await;
         answers.push(began.elapsed().as_secs() / 60);
+        // The change is over, and the other sets the label back later.
+        tokio::time::sleep(Duration::from_secs(30)).await;
         story.rests().await;
     }
-    assert!(answers[1] >= 1 && answers[2] >= 4 && answers[3] >= 25, "{answers:?}");
+    assert!(answers[2] >= 4 && answers[3] >= 25, "{answers:?}");
     story.wait(|| status(&story, "holds").contains("set `team` back")).await;
     story.terminated().await;
 }

@@ -64,8 +64,8 @@ async fn of_five_approved_removals_one_no_longer_holds_and_one_new_node_is_no_lo
     assert_eq!(counts, wanted);
     let status = stage.program.nodeform(&["status"], &[]).await;
     done(&status);
-    assert!(status.printed.contains(&format!("\n  {}\n", lost[0])), "{}", status.printed);
-    assert!(status.printed.contains(&format!("\n  {}\n", needless[0])), "{}", status.printed);
+    assert!(status.printed.contains(&format!("\n  {} (", lost[0])), "{}", status.printed);
+    assert!(status.printed.contains(&format!("\n  {} (", needless[0])), "{}", status.printed);
 }
 
 #[tokio::test]

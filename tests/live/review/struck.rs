@@ -50,7 +50,7 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
             stage.program.kube("GET", &format!("/api/v1/nodes/{node}"), &serde_json::Value::Null).await;
         assert_eq!(status, 200, "{node} stays");
         for said in [&applied.printed, &told.printed] {
-            assert!(said.contains(&format!("node `{node}`: struck in review\n")), "{said}");
+            assert!(said.contains(&format!("node `{node}`: struck in review")), "{said}");
         }
     }
     // As it goes, and in the table at the end.

@@ -89,7 +89,7 @@ fn deletions_wait_for_finalizers_and_heed_preconditions() {
     let mut client = world(&[]);
     let claim = json!({
         "apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
-        "metadata": {"name": "a", "finalizers": ["karpenter.sh/termination"]}, "spec": {"x": 1}, "status": {"y": 1},
+        "metadata": {"name": "a", "finalizers": ["karpenter.sh/termination"]}, "spec": {"expireAfter": "720h"}, "status": {"nodeName": "n"},
     });
     let claims = "/apis/karpenter.sh/v1/nodeclaims";
     let made = client.kube("POST", claims, Some(&claim)).value();
@@ -121,18 +121,18 @@ fn deletions_wait_for_finalizers_and_heed_preconditions() {
 fn status_and_object_are_written_apart() {
     let mut client = world(&[]);
     let pools = "/apis/karpenter.sh/v1/nodepools";
-    let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {"x": 1}});
+    let pool = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodePool", "metadata": {"name": "a"}, "spec": {"weight": 1}});
     client.kube("POST", pools, Some(&pool));
-    let both = json!({"spec": {"x": 2}, "status": {"nodes": 3}});
+    let both = json!({"spec": {"weight": 2}, "status": {"nodes": 3}});
     let by_status = client.kube("PATCH", &format!("{pools}/a/status"), Some(&both)).value();
     assert_eq!(
-        (&by_status["spec"]["x"], &by_status["status"]["nodes"], &by_status["metadata"]["generation"]),
+        (&by_status["spec"]["weight"], &by_status["status"]["nodes"], &by_status["metadata"]["generation"]),
         (&json!(1), &json!(3), &json!(1))
     );
-    let both = json!({"spec": {"x": 2}, "status": {"nodes": 4}});
+    let both = json!({"spec": {"weight": 2}, "status": {"nodes": 4}});
     let by_object = client.kube("PATCH", &format!("{pools}/a"), Some(&both)).value();
     assert_eq!(
-        (&by_object["spec"]["x"], &by_object["status"]["nodes"], &by_object["metadata"]["generation"]),
+        (&by_object["spec"]["weight"], &by_object["status"]["nodes"], &by_object["metadata"]["generation"]),
         (&json!(2), &json!(3), &json!(2))
     );
 }
