@@ -5,6 +5,7 @@
 #[cfg(feature = "live")]
 mod apply;
 mod arguments;
+#[cfg(feature = "live")]
 mod bars;
 mod catalog;
 mod compare;
@@ -16,6 +17,7 @@ mod crds;
 #[cfg(feature = "sim-server")]
 mod demo;
 mod diff;
+#[cfg(feature = "live")]
 mod event_line;
 mod exit;
 mod explain;
@@ -43,6 +45,7 @@ mod refresh;
 #[cfg(feature = "live")]
 mod remote;
 mod replace;
+#[cfg(feature = "live")]
 mod rolled;
 mod saved;
 mod schema;
