@@ -21,6 +21,7 @@
 //! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
 //! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
 //! | [`review`] | the stages that a plan passes, what a second plan covers of it, and its folder that people review |
+//! | [`world`] | the objects of a cluster as they were last seen: one store for planning and for carrying plans out |
 //! | [`rollout`] | when an approved plan is carried out: what may be done next, and what became of each change |
 //! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
 //! | [`render`] | values to text |
@@ -104,3 +105,4 @@ pub mod sim;
 pub mod snapshot;
 pub mod solve;
 pub mod upgrade;
+pub mod world;

@@ -17,8 +17,9 @@ use super::book::Book;
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Brakes};
 use crate::rollout::{
-    self, Action, ActionKey, Effect, Ended, Event, Memory, News, Next, Outcome, Performed, Seen, Standing,
+    self, Action, ActionKey, Effect, Ended, Event, Memory, News, Next, Outcome, Performed, Standing,
 };
+use crate::world::Seen;
 
 /// What is said of changes that had not begun when their plan was withdrawn.
 pub const WITHDRAWN: &str = "the plan was withdrawn: its folder is no longer on the branch";

@@ -15,7 +15,8 @@ use super::brakes::BrakeReader;
 use super::carrying::Carrying;
 use super::reader::Reader;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Ended, Event, Next, Seen, Standing, WaitsOn};
+use crate::rollout::{self, Ended, Event, Next, Standing, WaitsOn};
+use crate::world::Seen;
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);

@@ -19,8 +19,9 @@ use crate::plan::{ChangeId, Choice};
 use crate::render::requests;
 use crate::rollout::{
     Absent, Effect, InterfaceRef, OPERATION_WAIT, Object, ObjectPatch, ObjectRef, Performed, PodRef, TagRef,
-    VmRef, foreign, read,
+    VmRef, foreign,
 };
+use crate::world::Listing;
 
 pub(super) const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -180,8 +181,12 @@ impl Hand {
             Ok(listed) => listed,
             Err(failure) => return Some(of_cluster(&failure)),
         };
-        let pods = listed.pages.iter().flat_map(|page| read::pods(page));
-        let mut left = pods.filter(|pod| pod.is_drained() && pod.gone_by.is_none());
+        let listing = match Listing::of(&listed.pages) {
+            Ok(listing) => listing,
+            Err(fault) => return Some(Performed::again(format!("pods of node `{node}`: {fault}"))),
+        };
+        let pods = listing.pods().bound;
+        let mut left = pods.iter().filter(|pod| pod.is_drained() && pod.gone_by.is_none());
         left.next().map(|pod| Performed::again(format!("pod `{}` is on node `{node}`", pod.key)))
     }
 

@@ -14,7 +14,8 @@ use crate::model::ClaimName;
 use crate::plan::ChangeId;
 use crate::plan::execution::ClusterIdentity;
 use crate::rollout::life::{self, Due, Keeping};
-use crate::rollout::{Event, Memory, Performed, Seen};
+use crate::rollout::{Event, Memory, Performed};
+use crate::world::Seen;
 
 /// What the plans in flight carry: nothing of it is looked after here.
 #[derive(Clone, Debug, Default)]

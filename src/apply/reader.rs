@@ -1,17 +1,11 @@
 //! Reads what a rollout looks at: the lists of the kinds that it touches, each whole or absent.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
-use serde::Deserialize;
-use serde_json::Value;
-
 use crate::arm::answer::{self, Answer, Machine, NetworkInterface};
-use crate::arm::{Request, ResourceId, Tags};
+use crate::arm::{Request, ResourceId};
 use crate::azure::Azure;
-use crate::cluster::Cluster;
-use crate::rollout::read::{self, ReadFault};
-use crate::rollout::seen::{Provisioning, Seen, SeenInterface, SeenPod, SeenVm};
+use crate::cluster::{Cluster, ClusterFailure};
+use crate::world::read::ReadFault;
+use crate::world::{Listing, Seen, azure};
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
@@ -31,93 +25,48 @@ pub struct Reader {
 /// What could not be read, and why.
 pub type ReadFailure = String;
 
-#[derive(Deserialize)]
-struct Page {
-    #[serde(default)]
-    items: Vec<Value>,
-}
-
 impl Reader {
     /// Reads everything once, at once. What failed is absent, and said.
     pub async fn read(&self) -> (Seen, Vec<ReadFailure>) {
         let at = self.cluster.clock().now();
         let (claims, nodes, pods, attached, vms, interfaces) = tokio::join!(
-            self.list(CLAIMS, |item| read::claim(item).map(Some)),
-            self.list(NODES, |item| read::node(item).map(Some)),
-            self.list(PODS, |item| Ok(Some((read::pod_or_stand_in(item), read::waiting(item))))),
-            self.list(ATTACHMENTS, read::attachment),
-            self.resources(Request::list_machines(&self.group), vm),
-            self.resources(Request::list_network_interfaces(&self.group), interface),
+            self.cluster.look(CLAIMS),
+            self.cluster.look(NODES),
+            self.cluster.look(PODS),
+            self.cluster.look(ATTACHMENTS),
+            self.resources::<Machine>(Request::list_machines(&self.group)),
+            self.resources::<NetworkInterface>(Request::list_network_interfaces(&self.group)),
         );
         let mut failures = Vec::new();
         let mut seen = Seen { at, ..Seen::default() };
-        seen.claims = taken(claims, &mut failures).map(|found| found.into_iter().collect());
-        seen.nodes = taken(nodes, &mut failures).map(|found| found.into_iter().collect());
-        if let Some(found) = taken(pods, &mut failures) {
-            let (bound, waiting): (Vec<_>, Vec<_>) = found.into_iter().unzip();
-            let mut bound: Vec<SeenPod> = bound.into_iter().flatten().collect();
-            bound.sort();
-            (seen.pods, seen.waiting) = (Some(bound), Some(waiting.into_iter().flatten().collect()));
+        seen.claims = taken(read(claims, Listing::claims), &mut failures);
+        seen.nodes = taken(read(nodes, Listing::nodes), &mut failures);
+        if let Some(pods) = taken(read(pods, |listing| Ok(listing.pods())), &mut failures) {
+            (seen.pods, seen.waiting) = (Some(pods.bound), Some(pods.waiting));
         }
-        seen.attached = taken(attached, &mut failures).map(read::attached);
-        seen.vms = taken(vms, &mut failures);
-        seen.interfaces = taken(interfaces, &mut failures);
+        seen.attached = taken(read(attached, Listing::attached), &mut failures);
+        let vms = taken(vms, &mut failures);
+        seen.vms = vms.map(|vms| azure::seen_vms(vms.into_iter().map(azure::vm)));
+        let interfaces = taken(interfaces, &mut failures);
+        seen.interfaces =
+            interfaces.map(|found| azure::seen_interfaces(found.into_iter().map(azure::interface)));
         (seen, failures)
     }
 
-    async fn list<T>(
-        &self,
-        path: &str,
-        parse: impl Fn(&Value) -> Result<Option<T>, ReadFault>,
-    ) -> Result<Vec<T>, ReadFailure> {
-        let listed = self.cluster.list(path, "").await.map_err(|failure| failure.what)?;
-        let mut found = Vec::new();
-        for page in &listed.pages {
-            let page: Page =
-                serde_json::from_slice(page).map_err(|error| format!("`GET {path}`: {error}"))?;
-            for item in &page.items {
-                found.extend(parse(item).map_err(|fault| fault.to_string())?);
-            }
-        }
-        Ok(found)
-    }
-
-    async fn resources<A: Answer, T>(
-        &self,
-        request: Request,
-        of: impl Fn(A) -> (Arc<str>, T),
-    ) -> Result<BTreeMap<Arc<str>, T>, ReadFailure> {
+    async fn resources<A: Answer>(&self, request: Request) -> Result<Vec<A>, ReadFailure> {
         let items = self.azure.list(&request).await.map_err(|failure| failure.to_string())?;
-        let items = items.into_iter().map(|item| answer::read::<A>(item).map(&of)).collect::<Result<_, _>>();
+        let items = items.into_iter().map(answer::read::<A>).collect::<Result<_, _>>();
         items.map_err(|fault| fault.to_string())
     }
 }
 
+fn read<T>(
+    listing: Result<Listing, ClusterFailure>,
+    of: impl Fn(&Listing) -> Result<T, ReadFault>,
+) -> Result<T, ReadFailure> {
+    of(&listing.map_err(|failure| failure.what)?).map_err(|fault| fault.to_string())
+}
+
 fn taken<T>(read: Result<T, ReadFailure>, failures: &mut Vec<ReadFailure>) -> Option<T> {
     read.map_err(|failure| failures.push(failure)).ok()
-}
-
-fn tags(tags: &Tags) -> BTreeMap<Arc<str>, Arc<str>> {
-    tags.as_map().iter().map(|(key, value)| (key.as_str().into(), value.as_str().into())).collect()
-}
-
-fn vm(machine: Machine) -> (Arc<str>, SeenVm) {
-    let id = machine.id.to_string();
-    let seen = SeenVm {
-        vm_id: machine.vm_id.as_deref().map(Arc::from),
-        state: Provisioning::of(machine.provisioning_state.as_deref()),
-        tags: tags(&machine.tags),
-        id: id.as_str().into(),
-    };
-    (id.to_ascii_lowercase().into(), seen)
-}
-
-fn interface(nic: NetworkInterface) -> (Arc<str>, SeenInterface) {
-    let id = nic.id.to_string();
-    let seen = SeenInterface {
-        state: Provisioning::of(nic.provisioning_state.as_deref()),
-        tags: tags(&nic.tags),
-        id: id.as_str().into(),
-    };
-    (id.to_ascii_lowercase().into(), seen)
 }

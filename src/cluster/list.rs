@@ -3,12 +3,14 @@
 //! A list that stopped between pages is no list: it fails as a whole, so that nobody takes its part for all.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
 
 use serde::Deserialize;
 use url::form_urlencoded;
 
 use super::failure::ClusterFailureKind;
 use super::{Cluster, ClusterFailure};
+use crate::world::{Listing, NoList};
 
 /// How many objects a page has at most.
 const PAGE: usize = 500;
@@ -148,6 +150,21 @@ impl Cluster {
         }
     }
 
+    /// Lists all objects of a kind, and returns them as they are known by then: with what this process has written since the
+    /// list was made.
+    ///
+    /// # Errors
+    /// As [`list`](Self::list).
+    pub async fn look(&self, path: &str) -> Result<Listing, ClusterFailure> {
+        let Listed { pages, .. } = self.list(path, "").await?;
+        let at = self.clock().now();
+        let listing = self.with_world(|world| {
+            world.listed(path, &pages, at)?;
+            Ok::<_, NoList>(world.listing(path).unwrap_or_default())
+        });
+        listing.map_err(|fault| self.no_api_server(path, &fault))
+    }
+
     async fn pages(&self, path: &str, query: &str) -> Result<Listed, ClusterFailure> {
         let mut listed = Listed::default();
         let mut next = String::new();
@@ -177,11 +194,15 @@ impl Cluster {
     }
 
     fn parsed<T: for<'de> Deserialize<'de>>(&self, path: &str, bytes: &[u8]) -> Result<T, ClusterFailure> {
-        serde_json::from_slice(bytes).map_err(|error| ClusterFailure {
+        serde_json::from_slice(bytes).map_err(|error| self.no_api_server(path, &error))
+    }
+
+    fn no_api_server(&self, path: &str, why: &dyn Display) -> ClusterFailure {
+        ClusterFailure {
             kind: ClusterFailureKind::Other,
-            what: format!("`GET {path}`: what answers at {} is no API server: {error}", self.server()),
+            what: format!("`GET {path}`: what answers at {} is no API server: {why}", self.server()),
             hint: "look where the kubeconfig leads: `kubectl config view --minify`".to_owned(),
-        })
+        }
     }
 }
 

@@ -1,7 +1,7 @@
 //! The Kubernetes client: which cluster is meant, and one request at a time, read to its end.
 //!
 //! ```text
-//!  Cluster ─┬─ served · list · get_optional
+//!  Cluster ─┬─ served · list · look · get_optional
 //!           └─ writing(&WriteGate) ─▶ Writer: create · replace · patch · apply · delete · evict
 //!  lease::acquire ─▶ Held ─▶ WriteGate: open while the Lease is ours
 //! ```
@@ -18,10 +18,12 @@ mod send;
 mod write;
 
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use kube::config::{Config, KubeConfigOptions, Kubeconfig, KubeconfigError};
 
 use crate::clock::Clock;
+use crate::world::World;
 use connections::Connections;
 pub use failure::{ClusterFailure, ClusterFailureKind};
 pub use lease::{GateClosed, WriteGate};
@@ -49,6 +51,8 @@ pub struct Cluster {
     server: String,
     /// The CA of the API server: PEM in base64.
     ca_certificate: Option<String>,
+    /// What was last seen of it, by all who read and write. Clones share it.
+    world: Arc<Mutex<World>>,
 }
 
 impl Cluster {
@@ -59,7 +63,13 @@ impl Cluster {
     pub async fn of(settings: &Settings, clock: Clock) -> Result<Self, ClusterFailure> {
         let Connection { config, ca_certificate } = connection(settings).await?;
         let server = config.cluster_url.to_string();
-        Ok(Self { connections: Connections::of(config)?, clock, server, ca_certificate })
+        Ok(Self {
+            connections: Connections::of(config)?,
+            clock,
+            server,
+            ca_certificate,
+            world: Arc::default(),
+        })
     }
 
     /// Reaches a cluster by clients that this makes: one now, and another after each that has gone silent. None of them may
@@ -74,13 +84,19 @@ impl Cluster {
         clock: Clock,
     ) -> Result<Self, ClusterFailure> {
         let connections = Connections::made_by(Box::new(connect))?;
-        Ok(Self { connections, clock, server: server.to_owned(), ca_certificate })
+        Ok(Self { connections, clock, server: server.to_owned(), ca_certificate, world: Arc::default() })
     }
 
     /// Returns the clock by which all that is done with the cluster goes.
     #[must_use]
     pub const fn clock(&self) -> &Clock {
         &self.clock
+    }
+
+    /// Does something with what was last seen of the cluster, which nobody changes meanwhile.
+    pub(super) fn with_world<T>(&self, work: impl FnOnce(&mut World) -> T) -> T {
+        // What a panic leaves behind is put right by the next list.
+        work(&mut self.world.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// Returns the address of the API server, for messages.

@@ -222,7 +222,11 @@ impl Writer {
         form: Form,
         body: &SecretJson,
     ) -> Result<Value, Refused> {
-        self.cluster.write(&self.gate, Outgoing { method, path, form, body: Some(body) }).await
+        let answer =
+            self.cluster.write(&self.gate, Outgoing { method, path, form, body: Some(body) }).await?;
+        let at = self.cluster.clock().now();
+        self.cluster.with_world(|world| world.wrote(path, &answer, at));
+        Ok(answer)
     }
 }
 

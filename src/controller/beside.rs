@@ -8,7 +8,8 @@ use std::sync::Arc;
 use super::flights::Flight;
 use crate::model::PoolName;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Action, Effect, Seen};
+use crate::rollout::{self, Action, Effect};
+use crate::world::Seen;
 
 /// What was seen, and what comes by the others, for the plan at a place.
 pub(super) struct Beside<'s> {

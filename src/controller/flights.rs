@@ -16,7 +16,8 @@ use crate::automatic::{Awaiting, NotDone, Paced, Since};
 use crate::model::{ClaimName, DisruptionReason, NodeName};
 use crate::plan::{Change, ChangeId};
 use crate::review::{ApprovedPlan, Brakes};
-use crate::rollout::{self, Action, Evicted, Next, Seen, Silent, Standing, Told, WaitsOn};
+use crate::rollout::{self, Action, Evicted, Next, Silent, Standing, Told, WaitsOn};
+use crate::world::Seen;
 
 /// Why what has not begun of a plan is dropped.
 const REPLACED: &str = "a later plan took the place of what had not begun";

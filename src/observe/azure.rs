@@ -2,7 +2,7 @@
 //!
 //! A list is whole or absent.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{
@@ -11,10 +11,11 @@ use super::{
 use crate::arm::answer::{
     self, Answer, LoadBalancer, Machine, ManagedCluster, NetworkInterface, PowerState, SecurityGroup,
 };
-use crate::arm::{Api, Image, Request, ResourceId, Tags};
+use crate::arm::{Api, Request, ResourceId};
 use crate::model::Usage;
-use crate::snapshot::azure::{AzureFacts, ClusterFacts, InterfaceFacts, NetworkFacts, VmFacts};
+use crate::snapshot::azure::{AzureFacts, ClusterFacts, NetworkFacts};
 use crate::snapshot::{Gap, GapKind};
+use crate::world;
 
 /// What is said where the usages of the subscription cannot be read.
 const NO_USAGES: &str = "quotas of the subscription could not be read (`Microsoft.Compute/locations/usages/read`), so \
@@ -57,8 +58,8 @@ pub(super) async fn read(
         ledger: None,
         obstacles,
         cluster: facts,
-        vms: vms.map(|vms| sorted(vms, vm, |vm| &vm.id)),
-        interfaces: interfaces.map(|found| sorted(found, interface, |interface| &interface.id)),
+        vms: vms.map(|vms| sorted(vms, world::azure::vm, |vm| &vm.id)),
+        interfaces: interfaces.map(|found| sorted(found, world::azure::interface, |interface| &interface.id)),
         backend_pools: balancers.map(backend_pools),
         security_groups: groups.map(|groups| security_groups(&groups)),
         subnets,
@@ -238,45 +239,6 @@ fn sorted<A, F>(items: Vec<A>, facts: impl Fn(A) -> F, id: impl Fn(&F) -> &Arc<s
     let mut items: Vec<F> = items.into_iter().map(facts).collect();
     items.sort_by(|one, other| id(one).cmp(id(other)));
     items
-}
-
-fn tags(tags: &Tags) -> BTreeMap<Arc<str>, Arc<str>> {
-    tags.as_map().iter().map(|(key, value)| (Arc::from(key.as_str()), Arc::from(value.as_str()))).collect()
-}
-
-fn ids(ids: &[ResourceId]) -> Vec<Arc<str>> {
-    ids.iter().map(|id| id.to_string().into()).collect()
-}
-
-fn vm(machine: Machine) -> VmFacts {
-    let text = |text: Option<String>| text.map(Arc::from);
-    VmFacts {
-        id: machine.id.to_string().into(),
-        name: machine.name.into(),
-        vm_id: text(machine.vm_id),
-        size: text(machine.size),
-        zone: text(machine.zone),
-        is_spot: machine.priority.as_deref() == Some("Spot"),
-        provisioning_state: text(machine.provisioning_state),
-        image: machine.image.map(|image| match image {
-            Image::Community(id) => id.into(),
-            Image::Resource(id) => id.to_string().into(),
-        }),
-        created: machine.time_created,
-        tags: tags(&machine.tags),
-        interfaces: ids(&machine.network_interfaces),
-        os_disk: machine.os_disk.and_then(|disk| disk.id).map(|id| id.to_string().into()),
-    }
-}
-
-fn interface(found: NetworkInterface) -> InterfaceFacts {
-    InterfaceFacts {
-        id: found.id.to_string().into(),
-        name: found.name.into(),
-        provisioning_state: found.provisioning_state.map(Arc::from),
-        vm: found.machine.map(|id| id.to_string().into()),
-        tags: tags(&found.tags),
-    }
 }
 
 fn backend_pools(balancers: Vec<LoadBalancer>) -> Vec<Arc<str>> {

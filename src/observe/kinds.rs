@@ -67,10 +67,10 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
             }
             continue;
         };
-        match cluster.list(path, "").await {
-            Ok(listed) => {
+        match cluster.look(path).await {
+            Ok(listing) => {
                 let named = |page: Vec<u8>| Source::new(format!("<{}>", kind.word), page);
-                seen.sources.extend(listed.pages.into_iter().map(named));
+                seen.sources.extend(listing.pages().into_iter().map(named));
                 seen.listed.insert(kind.word.to_owned());
             }
             Err(failure) if NEEDED_KINDS.contains(&kind.word) => {

@@ -3,7 +3,7 @@
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::seen::SeenClaim;
+use crate::world::seen::SeenClaim;
 
 /// The VM was made.
 pub(super) const LAUNCHED: &str = "Launched";

@@ -18,10 +18,10 @@ use super::memory::Then;
 use super::outcome::{Outcome, Standing};
 use super::own::absent::Absent;
 use super::own::{foreign, is_of_foreign_vm};
-use super::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
 use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::execution::LaunchChoice;
 use crate::plan::{ChangeId, Create, mark};
+use crate::world::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
 use serde_json::json;
 
 /// How long a VM may take to join: Karpenter's time for registration.

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use super::journal::REMOVAL;
 use super::memory::Memory;
 use super::own::absent::{Absent, confirmed};
-use super::seen::{Seen, SeenClaim};
 use crate::model::{CapacityType, SkuName, Zone, label};
+use crate::world::seen::{Seen, SeenClaim};
 
 /// A spot VM that Azure took away.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

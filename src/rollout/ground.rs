@@ -5,10 +5,10 @@ use std::sync::Arc;
 use super::action::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef};
 use super::memory::Memory;
 use super::outcome::Standing;
-use super::seen::{SeenClaim, SeenNode, Whole};
 use crate::model::{ClaimName, NodeName, label};
 use crate::plan::{ChangeId, Create, Execution, PlanSpec};
 use crate::review::{ApprovedPlan, Brakes};
+use crate::world::seen::{SeenClaim, SeenNode, Whole};
 use serde_json::{Value, json};
 
 /// What decisions are made from.

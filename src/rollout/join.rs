@@ -10,9 +10,9 @@ use super::action::Effect;
 use super::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{patch_claim, patch_node};
 use super::journal::LAUNCH;
-use super::seen::{SeenClaim, SeenNode};
 use crate::model::{ClaimName, NodeName, Taint, label};
 use crate::plan::mark;
+use crate::world::seen::{SeenClaim, SeenNode};
 
 /// The taint with which a kubelet starts; Karpenter's.
 const UNREGISTERED: &str = "karpenter.sh/unregistered";

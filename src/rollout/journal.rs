@@ -9,8 +9,8 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::seen::SeenClaim;
 use crate::plan::ChangeId;
+use crate::world::seen::SeenClaim;
 
 /// The annotation that says how far a launch has come.
 pub const LAUNCH: &str = "nodeform.dev/launch";

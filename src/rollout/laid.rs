@@ -6,14 +6,15 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
+use super::Next;
 use super::action::{Action, Effect, Object, ObjectPatch};
 use super::journal::REMOVAL;
 use super::outcome::Standing;
-use super::seen::{Seen, SeenClaim};
-use super::{Next, Whole};
 use crate::model::ClaimName;
 use crate::plan::mark;
 use crate::review::ApprovedPlan;
+use crate::world::Whole;
+use crate::world::seen::{Seen, SeenClaim};
 
 impl Next {
     /// Returns the side effects by which changes begin: NodeClaims that are written, and marks of removals.

@@ -11,8 +11,8 @@ use jiff::{SignedDuration, Timestamp};
 use super::ground::Ground;
 use super::journal::Removing;
 use super::memory::Memory;
-use super::seen::SeenClaim;
 use crate::model::{ClaimName, NodeName, PoolName, Safety};
+use crate::world::seen::SeenClaim;
 
 /// The time in which losses are counted together, of the cloud's clock.
 const WINDOW: SignedDuration = SignedDuration::from_mins(10);

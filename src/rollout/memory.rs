@@ -14,11 +14,11 @@ use super::losses::{self, Loss};
 use super::outcome::Outcome;
 use super::own::absent::{Absent, HOLDS};
 use super::performed::{After, Performed};
-use super::seen::{Provisioning, Seen};
 use super::tokens::Tokens;
 use crate::model::{CapacityType, ClaimName, PoolName, Refusal, RefusedPlace};
 use crate::plan::{ChangeId, Choice};
 use crate::review::Brakes;
+use crate::world::seen::{Provisioning, Seen};
 
 /// The wait after the first failure, of the cloud's clock; doubled after each further one.
 const BACK_OFF_FIRST: SignedDuration = SignedDuration::from_secs(5);

@@ -28,9 +28,7 @@ pub mod outcome;
 mod own;
 mod pace;
 mod performed;
-pub mod read;
 mod remove;
-pub mod seen;
 mod silent;
 mod tokens;
 mod told;
@@ -57,7 +55,7 @@ pub use own::{foreign, life};
 pub use pace::coming;
 pub use performed::{After, Performed};
 pub use remove::MARK as MARK_REMOVAL;
-pub use seen::{Seen, Whole};
+
 pub use silent::{Silent, silent};
 pub use tokens::{TOKEN_USE, Tokens};
 pub use told::{Told, told};
@@ -65,6 +63,8 @@ pub use update::is_set;
 
 use crate::plan::{Change, ChangeId, Execution, mark};
 use crate::review::{ApprovedPlan, LeftOut};
+use crate::world::Seen;
+use crate::world::seen::SeenClaim;
 use ground::Ground;
 use pace::{Begin, Pace};
 
@@ -266,7 +266,7 @@ fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &Left
 #[must_use]
 pub fn begun(plan_id: &str, seen: &Seen) -> BTreeSet<ChangeId> {
     let claims = seen.claims.iter().flat_map(BTreeMap::values);
-    let of_claim = |claim: &seen::SeenClaim| {
+    let of_claim = |claim: &SeenClaim| {
         let is_of_plan = claim.annotations.get(mark::PLAN).is_some_and(|plan| **plan == *plan_id);
         let create = claim.annotations.get(mark::ITEM).filter(|_| is_of_plan);
         let removal = journal::Removing::of(claim).filter(|removing| *removing.plan == *plan_id);

@@ -16,11 +16,11 @@ use super::losses::{Broken, Losses};
 use super::memory::Memory;
 use super::outcome::{Outcome, Standing, Wait, WaitsOn};
 use super::remove;
-use super::seen::Seen;
 use crate::model::PoolName;
 use crate::model::allowance::PoolNodes;
 use crate::plan::{Change, ChangeId, Create, Delete};
 use crate::review::{ApprovedPlan, Braked, Leaving, LeftOut, Room};
+use crate::world::seen::Seen;
 
 /// Whether a change may begin.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -15,10 +15,10 @@ use super::journal::{REMOVAL, Removing};
 use super::outcome::{Outcome, Standing, Wait};
 use super::own::absent::Absent;
 use super::own::foreign;
-use super::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
 use crate::plan::execution::{NodeIdentity, Removal};
 use crate::plan::{ChangeId, Delete, Precondition};
+use crate::world::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 
 /// What the patch is for by which a removal begins.
 pub const MARK: &str = "mark the removal of";

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::ground::vm_name;
 use super::journal::Launching;
-use super::seen::Seen;
 use crate::model::{ClaimName, PoolName, SkuName};
 use crate::review::ApprovedPlan;
+use crate::world::seen::Seen;
 
 /// A VM that came and did not join in time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

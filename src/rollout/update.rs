@@ -12,9 +12,9 @@ use serde_json::json;
 use super::action::{Action, Effect, TagRef};
 use super::ground::{Ground, act, patch_node};
 use super::outcome::{Outcome, Standing};
-use super::seen::{Provisioning, Seen, SeenNode};
 use crate::arm::extension;
 use crate::plan::{ChangeId, Update};
+use crate::world::seen::{Provisioning, Seen, SeenNode};
 
 type Tags = BTreeMap<Arc<str>, Arc<str>>;
 

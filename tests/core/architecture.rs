@@ -23,8 +23,10 @@ const EDGES: &[(&str, &[&str])] = &[
     // NodePlan objects, built and read and not sent.
     ("ledger", &["model", "api"]),
     ("review", &["model", "policy", "snapshot", "plan", "check"]),
-    // When an approved plan is carried out; what its objects say is read by it alone.
-    ("rollout", &["model", "plan", "review", "arm"]),
+    // What was last seen of a cluster, for planning and for carrying plans out.
+    ("world", &["model", "arm", "snapshot"]),
+    // When an approved plan is carried out.
+    ("rollout", &["model", "plan", "review", "arm", "world"]),
     (
         "render",
         &[

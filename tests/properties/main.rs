@@ -12,6 +12,7 @@ mod min_hosts;
 mod more_replicas;
 mod packing;
 mod preemption;
+mod world;
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};

@@ -9,8 +9,9 @@ use nodeform::model::allowance::PoolNodes;
 use nodeform::model::{ClaimName, DisruptionReason, NodeName, PoolName, Wishes};
 use nodeform::offline;
 use nodeform::review::{Brakes, Leaving};
-use nodeform::rollout::seen::{Provisioning, SeenVm};
-use nodeform::rollout::{self, Effect, Loss, Memory, Next, Seen, Standing, WaitsOn, read};
+use nodeform::rollout::{self, Effect, Loss, Memory, Next, Standing, WaitsOn};
+use nodeform::world::seen::{Provisioning, SeenVm};
+use nodeform::world::{Seen, read};
 use serde_json::{Value, json};
 
 use crate::scenarios::{made, scaled};

@@ -14,7 +14,7 @@ use crate::rollout::action::Effect;
 use crate::rollout::ground::{Ground, act};
 use crate::rollout::memory::Memory;
 use crate::rollout::outcome::Standing;
-use crate::rollout::seen::Seen;
+use crate::world::seen::Seen;
 
 /// How long an answer holds, of the cloud's clock: what it is needed for is done within that.
 pub(in crate::rollout) const HOLDS: SignedDuration = SignedDuration::from_mins(5);

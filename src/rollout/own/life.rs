@@ -21,7 +21,7 @@ use crate::rollout::join;
 use crate::rollout::journal::Removing;
 use crate::rollout::memory::Memory;
 use crate::rollout::outcome::Standing;
-use crate::rollout::seen::{Provisioning, Seen, SeenClaim, SeenNode, SeenVm, Whole};
+use crate::world::seen::{Provisioning, Seen, SeenClaim, SeenNode, SeenVm, Whole};
 use serde_json::json;
 
 /// How long a VM may take to join: Karpenter's time for registration, from the claim's creation.

@@ -10,9 +10,9 @@ pub mod life;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::seen::Whole;
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
+use crate::world::seen::Whole;
 
 /// Returns why a resource is not this cluster's to delete; nothing where its tags say that it is. Where a `change` is named,
 /// it must have been made for that one. Azure does not heed the case of tag names.

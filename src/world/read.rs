@@ -1,4 +1,4 @@
-//! Objects as they were listed, cut to what a rollout sees. An object that cannot be read fails its whole list: a list
+//! Objects as they are stored, cut to what a rollout sees. An object that cannot be read fails its whole list: a list
 //! without it would be taken for all. A pod is taken for one that stays: nobody removes its node, and all else goes on.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -8,6 +8,7 @@ use jiff::Timestamp;
 use serde::Deserialize;
 use serde_json::Value;
 
+use super::Listing;
 use super::seen::{SeenClaim, SeenNode, SeenPod};
 use crate::model::{ClaimName, Effect, NodeName, PodKey, PoolName, Taint, label};
 
@@ -243,12 +244,71 @@ pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
     }))
 }
 
-/// Returns the pods of a page that have a node.
-#[must_use]
-pub fn pods(page: &[u8]) -> Vec<SeenPod> {
-    let page: Value = serde_json::from_slice(page).unwrap_or_default();
-    let items = page["items"].as_array().cloned().unwrap_or_default();
-    items.iter().filter_map(pod_or_stand_in).collect()
+/// The pods of a cluster.
+#[derive(Clone, Debug, Default)]
+pub struct Pods {
+    /// Those that have a node, sorted.
+    pub bound: Vec<SeenPod>,
+    /// Those that wait for a node, with their UIDs.
+    pub waiting: BTreeMap<PodKey, Arc<str>>,
+}
+
+impl Listing {
+    fn read<T>(
+        &self,
+        kind: &str,
+        of: impl Fn(&Value) -> Result<Option<T>, ReadFault>,
+    ) -> Result<Vec<T>, ReadFault> {
+        let mut found = Vec::new();
+        for text in self.objects() {
+            // It was JSON when it was taken.
+            let object: Value = serde_json::from_str(text)
+                .map_err(|error| ReadFault { object: kind.to_owned(), because: error.to_string() })?;
+            found.extend(of(&object)?);
+        }
+        Ok(found)
+    }
+
+    /// Reads NodeClaims.
+    ///
+    /// # Errors
+    /// The first that cannot be read.
+    pub fn claims(&self) -> Result<BTreeMap<ClaimName, SeenClaim>, ReadFault> {
+        Ok(self.read("NodeClaim", |object| claim(object).map(Some))?.into_iter().collect())
+    }
+
+    /// Reads Nodes.
+    ///
+    /// # Errors
+    /// The first that cannot be read.
+    pub fn nodes(&self) -> Result<BTreeMap<NodeName, SeenNode>, ReadFault> {
+        Ok(self.read("node", |object| node(object).map(Some))?.into_iter().collect())
+    }
+
+    /// Reads pods. Of those that cannot be read a stand-in stays on its node.
+    #[must_use]
+    pub fn pods(&self) -> Pods {
+        let mut pods = Pods::default();
+        for text in self.objects() {
+            let object: Value = serde_json::from_str(text).unwrap_or_default();
+            pods.bound.extend(pod_or_stand_in(&object));
+            pods.waiting.extend(waiting(&object));
+        }
+        pods.bound.sort();
+        pods
+    }
+
+    /// Reads VolumeAttachments, by their nodes.
+    ///
+    /// # Errors
+    /// The first that cannot be read.
+    pub fn attached(&self) -> Result<BTreeMap<NodeName, BTreeSet<Arc<str>>>, ReadFault> {
+        let mut by_node: BTreeMap<NodeName, BTreeSet<Arc<str>>> = BTreeMap::new();
+        for (node, name) in self.read("VolumeAttachment", attachment)? {
+            by_node.entry(node).or_default().insert(name);
+        }
+        Ok(by_node)
+    }
 }
 
 /// Reads a pod, as [`pod`] does. One that cannot be read counts as a pod that has neither ended nor stays: a node is not
@@ -297,18 +357,6 @@ pub fn attachment(object: &Value) -> Result<Option<(NodeName, Arc<str>)>, ReadFa
         because: "it names no node".to_owned(),
     })?;
     Ok(Some((NodeName::new(node), name.into())))
-}
-
-/// Puts VolumeAttachments together by their nodes.
-#[must_use]
-pub fn attached(
-    found: impl IntoIterator<Item = (NodeName, Arc<str>)>,
-) -> BTreeMap<NodeName, BTreeSet<Arc<str>>> {
-    let mut by_node: BTreeMap<NodeName, BTreeSet<Arc<str>>> = BTreeMap::new();
-    for (node, name) in found {
-        by_node.entry(node).or_default().insert(name);
-    }
-    by_node
 }
 
 #[cfg(test)]

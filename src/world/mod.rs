@@ -1,0 +1,90 @@
+//! The objects of a cluster as they were last seen: one store for planning and for carrying plans out.
+//!
+//! ```text
+//!  lists ─────────────▶ World ─┬─ pages ──▶ `manifests` ──▶ Snapshot: what plans are made from
+//!  answers to writes ─▶        └─ read  ──▶ Seen: what a rollout goes by
+//! ```
+//!
+//! Both sides see the same versions of the same objects, and see what this process wrote from the moment that the API server
+//! answers. Planning reads them with the parser of files, so that a live cluster and its dump mean the same; a rollout reads
+//! what [`read`] says. What Azure lists comes to both by [`azure`].
+//!
+//! Must never take a part of a list for all of it, nor an object for gone because a list from before its last change lacks it.
+
+pub mod azure;
+mod kind;
+mod object;
+pub mod read;
+pub mod seen;
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+use serde_json::Value;
+
+pub use kind::{Listing, NoList};
+pub use object::Stored;
+pub use seen::{Seen, Whole};
+
+use kind::Kind;
+
+/// The objects of a cluster, by the path of their list (`/api/v1/pods`).
+#[derive(Clone, Debug, Default)]
+pub struct World {
+    kinds: BTreeMap<String, Kind>,
+}
+
+impl World {
+    /// Takes all pages of the list of a kind. An object that was changed since the list was made stays as it is known, and
+    /// so does one that was made since.
+    ///
+    /// # Errors
+    /// A page is no list; nothing is taken then.
+    pub fn listed(&mut self, path: &str, pages: &[Vec<u8>], at: Timestamp) -> Result<(), NoList> {
+        let known = self.kinds.get(path);
+        let kind = Kind::of(pages, known, at)?;
+        if let Some(kind) = kind {
+            self.kinds.insert(path.to_owned(), kind);
+        }
+        Ok(())
+    }
+
+    /// Takes the answer to a write of an object or its status. Kinds that nobody has listed are passed over: one object is
+    /// not all of them.
+    pub fn wrote(&mut self, path: &str, answer: &Value, at: Timestamp) {
+        let kind = list_of(path).and_then(|list| self.kinds.get_mut(&list));
+        if let (Some(kind), Some((key, object))) = (kind, Stored::of_value(answer, at)) {
+            kind.take(key, object);
+        }
+    }
+
+    /// Returns all objects of a kind; nothing where it was never listed.
+    #[must_use]
+    pub fn listing(&self, path: &str) -> Option<Listing> {
+        self.kinds.get(path).map(Kind::listing)
+    }
+}
+
+/// Returns the path of the list of all objects of a kind, from that of one object, of its status, or of the list in its
+/// namespace; nothing for any other path.
+fn list_of(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
+    let (version, rest) = match parts.as_slice() {
+        ["api", version, rest @ ..] => (format!("/api/{version}"), rest),
+        ["apis", group, version, rest @ ..] => (format!("/apis/{group}/{version}"), rest),
+        _ => return None,
+    };
+    let rest = match rest {
+        ["namespaces", _, plural, rest @ ..] if !matches!(*plural, "status" | "finalize") => {
+            [&[*plural], rest].concat()
+        }
+        _ => rest.to_vec(),
+    };
+    match rest.as_slice() {
+        [plural] | [plural, _] | [plural, _, "status"] => Some(format!("{version}/{plural}")),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests;
