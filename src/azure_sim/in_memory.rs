@@ -8,6 +8,7 @@
 //!
 //! Must never answer anything itself, nor keep what a connection could not keep either.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::path::Path;
 use std::pin::Pin;
@@ -47,7 +48,13 @@ pub enum Delivery {
     Unanswered,
     /// It never arrives, and nobody says so.
     Swallowed,
+    /// It is answered at once with what was answered so long ago, or as soon after as it was asked: somebody in between
+    /// remembers.
+    Remembered(Duration),
 }
+
+/// An answer, and when it was given.
+type Remembered = (tokio::time::Instant, Response);
 
 /// Says what becomes of each request, in the order in which they are sent.
 type Deliver = Box<dyn FnMut(&Request) -> Delivery + Send>;
@@ -60,6 +67,8 @@ type Refused = Box<dyn std::error::Error + Send + Sync>;
 pub struct Line {
     host: Arc<Host>,
     deliver: Arc<Mutex<Deliver>>,
+    /// Answers to reads that may be remembered, by what was asked.
+    answers: Arc<Mutex<BTreeMap<String, VecDeque<Remembered>>>>,
 }
 
 impl InMemory {
@@ -95,7 +104,11 @@ impl InMemory {
     /// Returns a way to the world, on which this becomes of requests.
     #[must_use]
     pub fn line(&self, deliver: impl FnMut(&Request) -> Delivery + Send + 'static) -> Line {
-        Line { host: Arc::clone(&self.0), deliver: Arc::new(Mutex::new(Box::new(deliver))) }
+        Line {
+            host: Arc::clone(&self.0),
+            deliver: Arc::new(Mutex::new(Box::new(deliver))),
+            answers: Arc::default(),
+        }
     }
 }
 
@@ -143,11 +156,26 @@ impl Line {
         }
         let response = self.host.request(request);
         match delivery {
+            Delivery::Remembered(age) => return Ok(self.remembered(request, response, age)),
             Delivery::Answered(after) => tokio::time::sleep(after).await,
             Delivery::Cut => return Err(Lost),
             Delivery::Unanswered | Delivery::Swallowed => std::future::pending().await,
         }
         Ok(serve::arrived(response).await)
+    }
+}
+
+impl Line {
+    /// Keeps an answer, and returns the newest that is at least so old, else the oldest.
+    fn remembered(&self, request: &Request, response: Response, age: Duration) -> Response {
+        let now = tokio::time::Instant::now();
+        let mut answers = locked(&self.answers);
+        let kept = answers.entry(request.target.clone()).or_default();
+        kept.push_back((now, response.clone()));
+        while kept.get(1).is_some_and(|(at, _)| *at + age <= now) {
+            kept.pop_front();
+        }
+        kept.front().map_or(response, |(_, response)| response.clone())
     }
 }
 

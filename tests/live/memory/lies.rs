@@ -2,9 +2,10 @@
 
 use std::time::Duration;
 
+use nodeform::azure_sim::Delivery;
 use serde_json::{Value, json};
 
-use super::{Story, running};
+use super::{PROMPT, Story, running};
 
 const BUDGET: &str = "\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {name: all, namespace: default}\n\
     spec: {minAvailable: 5, selector: {matchLabels: {app: inflate}}}\n";
@@ -50,13 +51,36 @@ async fn a_list_that_lacks_vms_that_are_being_made_makes_no_other_ones() {
     story.runs(20).await;
     story.rests().await;
     assert_eq!(story.vms().len(), story.claims().len(), "{}", story.said());
+    assert_eq!(made(&story), story.vms().len(), "each was made once");
+    story.terminated().await;
+}
+
+/// How many VMs Azure was asked for and made.
+fn made(story: &Story) -> usize {
     let puts = story.recorded().into_iter().filter(|exchange| {
         let path = exchange["path"].as_str().unwrap_or_default();
         exchange["method"] == "PUT" && path.contains("/virtualMachines/") && !path.contains("/extensions/")
     });
-    assert!(
-        puts.filter(|exchange| exchange["status"] == 201).count() == story.vms().len(),
-        "each was made once"
-    );
+    puts.filter(|exchange| exchange["status"] == 201).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn lists_of_the_api_server_that_are_a_minute_old_make_no_node_twice_and_end_no_pod() {
+    let mut story = Story::of("auto", 0).await;
+    story.rests().await;
+    let lists = ["/api/v1/nodes?limit", "/api/v1/pods?limit", "/apis/karpenter.sh/v1/nodeclaims?limit"];
+    story.process().line.deliver(move |request| {
+        match lists.iter().any(|list| request.target.starts_with(list)) {
+            true => Delivery::Remembered(Duration::from_secs(60)),
+            false => PROMPT,
+        }
+    });
+    story.scale(20);
+    story.runs(20).await;
+    tokio::time::sleep(Duration::from_secs(600)).await;
+    assert_eq!(running(&story.state()), 20, "{}", story.said());
+    assert_eq!(made(&story), story.vms().len(), "each was made once: {}", story.said());
+    story.scale(0);
+    story.is_empty().await;
     story.terminated().await;
 }
