@@ -101,22 +101,26 @@ impl Cluster {
 }
 
 fn version(object: &Value) -> u64 {
-    object["metadata"]["resourceVersion"].as_str().unwrap().parse().unwrap()
+    let text = object["metadata"]["resourceVersion"].as_str().expect("every object has a version");
+    text.parse().expect("versions are numbers here")
+}
+
+fn name(object: &Value) -> &str {
+    object["metadata"]["name"].as_str().expect("every object has a name")
 }
 
 fn known(world: &World, path: &str) -> BTreeMap<String, u64> {
     let listing = world.listing(path).unwrap_or_default();
-    let objects = listing.objects().map(|text| serde_json::from_str::<Value>(text).unwrap());
-    objects
-        .map(|object| (object["metadata"]["name"].as_str().unwrap().to_owned(), version(&object)))
-        .collect()
+    let objects =
+        listing.objects().map(|text| serde_json::from_str::<Value>(text).expect("objects are JSON"));
+    objects.map(|object| (name(&object).to_owned(), version(&object))).collect()
 }
 
 fn deliver(world: &mut World, message: Message, at: Timestamp) {
     match message {
-        Message::Listed(path, pages) => world.listed(path, &pages, at).unwrap(),
+        Message::Listed(path, pages) => world.listed(path, &pages, at).expect("it is a list"),
         Message::Answer(path, object) => {
-            let name = object["metadata"]["name"].as_str().unwrap();
+            let name = name(&object);
             let namespace = if path == PODS { "/namespaces/web/pods" } else { "/nodes" };
             world.wrote(&format!("/api/v1{namespace}/{name}"), &object, at);
             let known = known(world, path);
