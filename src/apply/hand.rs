@@ -235,12 +235,9 @@ impl Hand {
     }
 
     async fn patch(&self, patch: &ObjectPatch) -> Performed {
-        let path = path(&patch.object);
-        let wrote = match patch.is_status {
-            true => self.writer.patch_status(&path, &patch.body).await,
-            false => self.writer.merge_patch(&path, &patch.body).await,
-        };
-        match wrote {
+        let object = path(&patch.object);
+        let path = if patch.is_status { format!("{object}/status") } else { object };
+        match self.writer.json_patch(&path, patch.operations.as_slice()).await {
             Ok(_) => Performed::Done,
             Err(failure) => of_cluster(&failure),
         }

@@ -3,12 +3,13 @@
 //! `snapshot` says which those are, of a list that may be old by now: each is looked at once more. Must never touch what a
 //! plan has begun that somebody goes on with, or that cannot be read.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use super::book::{NotBegun, PLANS};
 use crate::cluster::{Cluster, Writer};
 use crate::ledger::{self, Recorded};
 use crate::model::label;
+use crate::rollout::action::patch::{ANNOTATIONS, LABELS, Operations};
 use crate::snapshot::Abandoned;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
@@ -22,18 +23,17 @@ pub async fn lift(writer: &Writer, abandoned: &[Abandoned]) -> Result<(), NotBeg
     for removal in abandoned {
         let path = format!("{CLAIMS}/{}", removal.claim);
         let Some(claim) = writer.cluster().get_optional(&path).await? else { continue };
-        let mark = claim["metadata"]["annotations"][label::REMOVAL].as_str();
-        let is_its = mark.is_some_and(|mark| mark.split('/').next() == Some(&*removal.plan));
-        if !is_its || is_carried_on(writer.cluster(), &removal.plan).await? {
+        let Some(mark) = claim["metadata"]["annotations"][label::REMOVAL].as_str() else { continue };
+        if mark.split('/').next() != Some(&*removal.plan)
+            || is_carried_on(writer.cluster(), &removal.plan).await?
+        {
             continue;
         }
         if !removal.is_leaving {
             free(writer, removal).await?;
         }
-        let patch = json!({"metadata": {
-            "resourceVersion": claim["metadata"]["resourceVersion"], "annotations": {label::REMOVAL: null},
-        }});
-        writer.merge_patch(&path, &patch).await?;
+        let unmarked = Operations::of(text(&claim, "uid")).without_entry(ANNOTATIONS, (label::REMOVAL, mark));
+        writer.json_patch(&path, unmarked.as_slice()).await?;
     }
     Ok(())
 }
@@ -55,13 +55,18 @@ async fn free(writer: &Writer, removal: &Abandoned) -> Result<(), NotBegun> {
     if node["metadata"]["deletionTimestamp"].is_string() {
         return Ok(());
     }
-    let mut metadata = json!({"resourceVersion": node["metadata"]["resourceVersion"]});
+    let mut freed = Operations::of(text(&node, "uid"));
     // Karpenter's value: somebody else's stays.
     if node["metadata"]["labels"][label::NOT_BALANCED] == "karpenter" {
-        metadata["labels"] = json!({label::NOT_BALANCED: null});
+        freed = freed.without_entry(LABELS, (label::NOT_BALANCED, "karpenter"));
     }
-    let taints = node["spec"]["taints"].as_array().cloned().unwrap_or_default();
-    let others: Vec<Value> = taints.into_iter().filter(|taint| taint["key"] != label::DISRUPTED).collect();
-    writer.merge_patch(&path, &json!({"metadata": metadata, "spec": {"taints": others}})).await?;
+    let taints = node["spec"]["taints"].as_array().into_iter().flatten();
+    let keys: Vec<&str> = taints.map(|taint| taint["key"].as_str().unwrap_or_default()).collect();
+    let freed = freed.without_taint(&keys, label::DISRUPTED);
+    writer.json_patch(&path, freed.as_slice()).await?;
     Ok(())
+}
+
+fn text<'o>(object: &'o Value, field: &str) -> &'o str {
+    object["metadata"][field].as_str().unwrap_or_default()
 }

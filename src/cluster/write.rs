@@ -124,10 +124,14 @@ impl Writer {
     /// Carries out the operations of a JSON patch (RFC 6902), all or none.
     ///
     /// # Errors
-    /// `Invalid` where a `test` fails or a place is not there; any other failure.
+    /// `Conflict` where a `test` fails or a place is not there: what it rests on is otherwise by now; any other failure.
     pub async fn json_patch(&self, path: &str, operations: &[Value]) -> Result<Value, ClusterFailure> {
         let body = SecretJson::new(Value::from(operations));
-        Ok(self.send(Method::PATCH, path, Form::JsonPatch, &body).await?)
+        let sent = self.send(Method::PATCH, path, Form::JsonPatch, &body).await;
+        sent.map_err(|refused| match refused.status.as_deref().is_some_and(is_of_operations) {
+            true => ClusterFailure { kind: ClusterFailureKind::Conflict, ..refused.failure },
+            false => refused.failure,
+        })
     }
 
     /// Applies an object server-side, as `nodeform`, and creates it where it is not there.
@@ -260,6 +264,13 @@ fn blocked(status: &Status) -> Option<Eviction> {
     (has_two || is_of_budget).then(|| Eviction::Blocked { budget: None, why: plain(&status.message) })
 }
 
+/// Whether the operations of a JSON patch could not be carried out: the API server says so in words of its own, and of an
+/// object that is not valid in others.
+fn is_of_operations(status: &Status) -> bool {
+    status.code == 422
+        && status.message.starts_with("the server rejected our request due to an error in our request")
+}
+
 /// A text of others without what a terminal would obey.
 fn plain(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
@@ -299,6 +310,14 @@ mod tests {
         let two =
             json!({"code": 500, "message": "This pod has more than one PodDisruptionBudget, which ..."});
         assert!(matches!(blocked(&status(&two)), Some(Eviction::Blocked { budget: None, .. })));
+    }
+
+    #[test]
+    fn an_operation_that_fails_is_told_from_an_object_that_is_not_valid() {
+        let words = "the server rejected our request due to an error in our request";
+        assert!(is_of_operations(&status(&json!({"code": 422, "reason": "Invalid", "message": words}))));
+        let message = "Node \"n\" is invalid: spec.taints[1]: Duplicate value";
+        assert!(!is_of_operations(&status(&json!({"code": 422, "reason": "Invalid", "message": message}))));
     }
 
     #[test]

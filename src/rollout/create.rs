@@ -9,7 +9,8 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::action::{Action, Attempt, Effect, InterfaceRef, PodRef, VmRef};
+use super::action::patch::{ANNOTATIONS, Operations};
+use super::action::{Action, ActionKey, Attempt, Effect, InterfaceRef, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
@@ -22,7 +23,6 @@ use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::execution::LaunchChoice;
 use crate::plan::{ChangeId, Create, mark};
 use crate::world::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
-use serde_json::json;
 
 /// How long a VM may take to join: Karpenter's time for registration.
 const JOIN_WAIT: SignedDuration = SignedDuration::from_mins(15);
@@ -215,8 +215,10 @@ impl Coming<'_> {
         let extension = Action { change: id.clone(), effect };
         let joins = self.joins(claim, journal, vm);
         let key = extension.key();
-        // A node without it works as well; only its bill is not AKS's.
-        let has_ended = ground.memory.done.contains(&key) || ground.memory.failed.contains_key(&key);
+        // A node without it works as well; only its bill is not AKS's: it is tried for as long as a node may take to join.
+        let has_ended = ground.memory.done.contains(&key)
+            || ground.memory.failed.contains_key(&key)
+            || self.is_refused_for_long(claim, &key);
         match joins {
             Standing::Acts(mut actions) => {
                 if !has_ended {
@@ -229,6 +231,14 @@ impl Coming<'_> {
             }
             Standing::Settled(_) | Standing::Waits(_) => Standing::Acts(vec![extension]),
         }
+    }
+
+    /// Whether an action is refused, and the time is over that a node has to join.
+    fn is_refused_for_long(&self, claim: &SeenClaim, key: &ActionKey) -> bool {
+        let Self { ground, .. } = *self;
+        let is_refused = ground.memory.tries.get(key).is_some_and(|tries| tries.is_refused);
+        let end = claim.created.and_then(|created| created.checked_add(ground.memory.wait(JOIN_WAIT)).ok());
+        is_refused && end.is_none_or(|end| ground.world.at >= end)
     }
 
     /// The VM is there: its node joins.
@@ -384,8 +394,11 @@ impl Coming<'_> {
     }
 
     fn journal(&self, claim: &SeenClaim, journal: &Launching, what: &'static str) -> Standing {
-        let body = json!({"metadata": {"annotations": {LAUNCH: journal.text()}}});
-        act(self.id, patch_claim((&self.create.claim, claim), what, false, body))
+        let text = journal.text();
+        let noted = Operations::of(&claim.uid)
+            .resting_on_entry(ANNOTATIONS, LAUNCH, &claim.annotations)
+            .with_entries(ANNOTATIONS, &claim.annotations, [(LAUNCH, &*text)]);
+        act(self.id, patch_claim(&self.create.claim, what, noted))
     }
 
     /// No choice is left: what was made goes, and then the claim.

@@ -1,7 +1,9 @@
 //! What each decision of a rollout is made from: the approved plan, the world as it was seen, and what is known beside.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use super::action::patch::Operations;
 use super::action::{Action, Attempt, Effect, Object, ObjectPatch, ObjectRef};
 use super::memory::Memory;
 use super::outcome::Standing;
@@ -73,26 +75,45 @@ pub(super) fn act(change: &ChangeId, effect: Effect) -> Standing {
 }
 
 /// Changes fields of a NodeClaim.
-pub(super) fn patch_claim(
+pub(super) fn patch_claim(name: &ClaimName, what: &'static str, operations: Operations) -> Effect {
+    Effect::Patch(ObjectPatch { object: Object::Claim(name.clone()), is_status: false, what, operations })
+}
+
+/// Sets fields of the status of a NodeClaim; what is `null` is left as it is. Its conditions are a list of which each stays
+/// that was seen: they rest on the others.
+pub(super) fn patch_status(
     (name, claim): (&ClaimName, &SeenClaim),
     what: &'static str,
-    is_status: bool,
-    body: Value,
+    fields: &[(&str, Value)],
 ) -> Effect {
-    patch(Object::Claim(name.clone()), &claim.version, (what, is_status), body)
+    let operations = Operations::of(&claim.uid);
+    let has_conditions = !claim.conditions.is_empty();
+    let has_status = has_conditions || claim.provider_id.is_some() || claim.node.is_some();
+    let fields = fields.iter().filter(|(_, value)| !value.is_null());
+    let operations = match has_status {
+        true => {
+            let operations = match has_conditions {
+                true => operations.resting_on("/status/conditions", &json!(claim.conditions)),
+                false => operations,
+            };
+            fields.fold(operations, |patch, (field, value)| patch.with(&format!("/status/{field}"), value))
+        }
+        false => {
+            let status: BTreeMap<&str, &Value> = fields.map(|(field, value)| (*field, value)).collect();
+            operations.with("/status", &json!(status))
+        }
+    };
+    Effect::Patch(ObjectPatch { object: Object::Claim(name.clone()), is_status: true, what, operations })
 }
 
 /// Changes fields of a Node.
-pub(super) fn patch_node((name, node): (&NodeName, &SeenNode), what: &'static str, body: Value) -> Effect {
-    patch(Object::Node(name.clone()), &node.version, (what, false), body)
+pub(super) fn patch_node(name: &NodeName, what: &'static str, operations: Operations) -> Effect {
+    Effect::Patch(ObjectPatch { object: Object::Node(name.clone()), is_status: false, what, operations })
 }
 
-fn patch(object: Object, version: &str, (what, is_status): (&'static str, bool), mut body: Value) -> Effect {
-    if body.get("metadata").is_none() {
-        body["metadata"] = json!({});
-    }
-    body["metadata"]["resourceVersion"] = json!(version);
-    Effect::Patch(ObjectPatch { object, is_status, what, body })
+/// The keys of a Node's taints, in their order.
+pub(super) fn taint_keys(node: &SeenNode) -> Vec<&str> {
+    node.taints.iter().map(|taint| &*taint.key).collect()
 }
 
 /// Deletes a NodeClaim: first the object, then its finalizer.
@@ -103,8 +124,7 @@ pub(super) fn let_claim_go(change: &ChangeId, name: &ClaimName, claim: &SeenClai
             act(change, Effect::DeleteObject(object))
         }
         Some(_) if has_finalizer(&claim.finalizers) => {
-            let body = json!({"metadata": {"finalizers": without_finalizer(&claim.finalizers)}});
-            act(change, patch_claim((name, claim), "release", false, body))
+            act(change, patch_claim(name, "release", released(&claim.uid, &claim.finalizers)))
         }
         Some(_) => Standing::waits(format!("NodeClaim `{name}` to be gone")),
     }
@@ -118,8 +138,7 @@ pub(super) fn let_node_go(change: &ChangeId, name: &NodeName, node: &SeenNode) -
             act(change, Effect::DeleteObject(object))
         }
         true if has_finalizer(&node.finalizers) => {
-            let body = json!({"metadata": {"finalizers": without_finalizer(&node.finalizers)}});
-            act(change, patch_node((name, node), "release", body))
+            act(change, patch_node(name, "release", released(&node.uid, &node.finalizers)))
         }
         true => Standing::waits(format!("node `{name}` to be gone")),
     }
@@ -129,10 +148,6 @@ fn has_finalizer(finalizers: &[Arc<str>]) -> bool {
     finalizers.iter().any(|finalizer| &**finalizer == label::FINALIZER)
 }
 
-fn without_finalizer(finalizers: &[Arc<str>]) -> Vec<&str> {
-    finalizers
-        .iter()
-        .map(|finalizer| &**finalizer)
-        .filter(|finalizer| *finalizer != label::FINALIZER)
-        .collect()
+fn released(uid: &str, finalizers: &[Arc<str>]) -> Operations {
+    Operations::of(uid).without_finalizer(finalizers, label::FINALIZER)
 }

@@ -7,8 +7,9 @@ use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
 
 use super::action::Effect;
+use super::action::patch::{ANNOTATIONS, FINALIZERS, LABELS, Operations, TAINTS};
 use super::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
-use super::ground::{patch_claim, patch_node};
+use super::ground::{patch_node, patch_status, taint_keys};
 use super::journal::LAUNCH;
 use crate::model::{ClaimName, NodeName, Taint, label};
 use crate::plan::mark;
@@ -38,12 +39,12 @@ pub(super) fn launched(
     let mut others = claim.clone();
     // The VM of an earlier attempt said so before.
     others.conditions.retain(|condition| condition["type"] != LAUNCHED);
-    let body = json!({"status": {
-        "providerID": format!("azure://{vm}"),
-        "imageID": image,
-        "conditions": conditions::with(&others, LAUNCHED, now),
-    }});
-    patch_claim((name, claim), "mark as launched", true, body)
+    let fields = [
+        ("providerID", json!(format!("azure://{vm}"))),
+        ("imageID", json!(image)),
+        ("conditions", json!(conditions::with(&others, LAUNCHED, now))),
+    ];
+    patch_status((name, claim), "mark as launched", &fields)
 }
 
 /// Whether a node takes no pods yet, for want of being registered.
@@ -59,27 +60,28 @@ pub(super) fn next(
 ) -> Option<Effect> {
     let is = |key: &str| node.labels.get(key).is_some_and(|value| &**value == "true");
     if !is(label::REGISTERED) || has_taint(node, UNREGISTERED) {
-        return Some(patch_node((name, node), "register", registration(claim, node)));
+        return Some(patch_node(name, "register", registration(claim, node)));
     }
     if !claim.is(REGISTERED) {
-        let body = json!({"status": {
-            "nodeName": name.as_str(),
-            "capacity": node.capacity,
-            "allocatable": node.allocatable,
-            "conditions": conditions::with(claim, REGISTERED, now),
-        }});
-        return Some(patch_claim((claim_name, claim), "mark as registered", true, body));
+        let fields = [
+            ("nodeName", json!(name.as_str())),
+            ("capacity", node.capacity.clone()),
+            ("allocatable", node.allocatable.clone()),
+            ("conditions", json!(conditions::with(claim, REGISTERED, now))),
+        ];
+        return Some(patch_status((claim_name, claim), "mark as registered", &fields));
     }
     if !is_initialized(claim, node) {
         return None;
     }
     if !is(label::INITIALIZED) {
-        let body = json!({"metadata": {"labels": {label::INITIALIZED: "true"}}});
-        return Some(patch_node((name, node), "initialize", body));
+        let labelled =
+            Operations::of(&node.uid).with_entries(LABELS, &node.labels, [(label::INITIALIZED, "true")]);
+        return Some(patch_node(name, "initialize", labelled));
     }
     if !claim.is(INITIALIZED) {
-        let body = json!({"status": {"conditions": conditions::with(claim, INITIALIZED, now)}});
-        return Some(patch_claim((claim_name, claim), "mark as initialized", true, body));
+        let conditions = ("conditions", json!(conditions::with(claim, INITIALIZED, now)));
+        return Some(patch_status((claim_name, claim), "mark as initialized", &[conditions]));
     }
     None
 }
@@ -94,32 +96,32 @@ pub(super) fn explains(
     let since = claim.since(REGISTERED).filter(|since| now.duration_since(*since) >= patience);
     since.filter(|_| claim.is(REGISTERED))?;
     let conditions = conditions::lacks(claim, &lacks(claim, node))?;
-    let body = json!({"status": {"conditions": conditions}});
-    Some(patch_claim((name, claim), "say what it lacks of", true, body))
+    Some(patch_status((name, claim), "say what it lacks of", &[("conditions", json!(conditions))]))
 }
 
 /// What a Node gets when it registers: what its claim says of labels, annotations and taints.
-fn registration(claim: &SeenClaim, node: &SeenNode) -> Value {
-    let mut labels: BTreeMap<&str, &str> = texts(&claim.labels).collect();
-    labels.insert(label::REGISTERED, "true");
+fn registration(claim: &SeenClaim, node: &SeenNode) -> Operations {
+    let labels = texts(&claim.labels).chain([(label::REGISTERED, "true")]);
     // The journal of a launch is the claim's own.
-    let annotations: BTreeMap<&str, &str> = texts(&claim.annotations)
-        .filter(|(key, _)| ![LAUNCH, mark::ITEM, label::MADE_FOR].contains(key))
-        .collect();
-    let mut taints: Vec<&Taint> = node.taints.iter().filter(|taint| &*taint.key != UNREGISTERED).collect();
-    for taint in claim.taints.iter().chain(&claim.startup_taints) {
+    let annotations =
+        texts(&claim.annotations).filter(|(key, _)| ![LAUNCH, mark::ITEM, label::MADE_FOR].contains(key));
+    let has = |taint: &&Taint| {
+        node.taints.iter().any(|known| known.key == taint.key && known.effect == taint.effect)
+    };
+    let mut taints: Vec<&Taint> = Vec::new();
+    for taint in claim.taints.iter().chain(&claim.startup_taints).filter(|taint| !has(taint)) {
         if !taints.iter().any(|known| known.key == taint.key && known.effect == taint.effect) {
             taints.push(taint);
         }
     }
-    let mut finalizers: Vec<&str> = node.finalizers.iter().map(|finalizer| &**finalizer).collect();
-    if !finalizers.contains(&label::FINALIZER) {
-        finalizers.push(label::FINALIZER);
-    }
-    json!({
-        "metadata": {"labels": labels, "annotations": annotations, "finalizers": finalizers},
-        "spec": {"taints": taints},
-    })
+    let has_finalizer = node.finalizers.iter().any(|finalizer| &**finalizer == label::FINALIZER);
+    let finalizers = if has_finalizer { Vec::new() } else { vec![json!(label::FINALIZER)] };
+    Operations::of(&node.uid)
+        .with_entries(LABELS, &node.labels, labels)
+        .with_entries(ANNOTATIONS, &node.annotations, annotations)
+        .with_items(FINALIZERS, node.finalizers.is_empty(), finalizers)
+        .without_taint(&taint_keys(node), UNREGISTERED)
+        .with_items(TAINTS, node.taints.is_empty(), taints.iter().map(|taint| json!(taint)).collect())
 }
 
 fn texts(map: &BTreeMap<Arc<str>, Arc<str>>) -> impl Iterator<Item = (&str, &str)> {

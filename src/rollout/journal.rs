@@ -29,7 +29,7 @@ pub struct Launching {
     pub attempt: u32,
     /// Which choice is tried; as many as there are means that none is left.
     pub choice: usize,
-    /// Whether the extension for billing was put on the VM of this attempt.
+    /// Whether the extension for billing was put on the VM of this attempt, or was refused for as long as it is tried.
     #[serde(default)]
     pub billed: bool,
     /// Why the choices before were given up, in their order.

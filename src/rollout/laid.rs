@@ -7,6 +7,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use super::Next;
+use super::action::patch::ANNOTATIONS;
 use super::action::{Action, Effect, Object, ObjectPatch};
 use super::journal::REMOVAL;
 use super::outcome::Standing;
@@ -34,8 +35,10 @@ fn begins(effect: &Effect) -> bool {
 
 /// The NodeClaim that is marked as going, and the mark.
 fn marked(effect: &Effect) -> Option<(&ClaimName, &str)> {
-    let Effect::Patch(ObjectPatch { object: Object::Claim(name), body, .. }) = effect else { return None };
-    Some((name, body["metadata"]["annotations"][REMOVAL].as_str()?))
+    let Effect::Patch(ObjectPatch { object: Object::Claim(name), operations, .. }) = effect else {
+        return None;
+    };
+    Some((name, operations.entry(ANNOTATIONS, REMOVAL)?))
 }
 
 /// Returns what was seen with what other plans have begun.

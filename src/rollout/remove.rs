@@ -9,8 +9,9 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::action::patch::{ANNOTATIONS, LABELS, Operations, TAINTS};
 use super::action::{Action, Effect, InterfaceRef, PodRef, VmRef};
-use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_node};
+use super::ground::{Ground, act, let_claim_go, let_node_go, patch_claim, patch_node, taint_keys};
 use super::journal::{REMOVAL, Removing};
 use super::outcome::{Outcome, Standing, Wait};
 use super::own::absent::Absent;
@@ -138,8 +139,11 @@ impl<'a> Going<'a> {
         };
         let (plan, since) = (ground.plan.id().into(), ground.world.at);
         let mark = Removing { plan, change: id.clone(), since, is_empty };
-        let body = json!({"metadata": {"annotations": {REMOVAL: mark.to_string()}}});
-        act(id, patch_claim((claim_name, claim), MARK, false, body))
+        let mark = mark.to_string();
+        let marked = Operations::of(&claim.uid)
+            .resting_on_entry(ANNOTATIONS, REMOVAL, &claim.annotations)
+            .with_entries(ANNOTATIONS, &claim.annotations, [(REMOVAL, &*mark)]);
+        act(id, patch_claim(claim_name, MARK, marked))
     }
 
     /// Why the node is no longer the one that was approved, or may no longer go.
@@ -287,7 +291,7 @@ impl<'a> Going<'a> {
             return Some(Standing::waits(format!("VM of node `{}` to be gone", self.delete.target.node)));
         }
         if let Some((name, node)) = self.node().filter(|(_, node)| is_tainted(node)) {
-            return Some(act(self.id, patch_node((name, node), "take the taint off", freed(node))));
+            return Some(act(self.id, patch_node(name, "take the taint off", freed(node))));
         }
         // By the mark alone a node is found again that no list shows just now and that bears the taint.
         let name = &self.delete.target.node;
@@ -301,8 +305,9 @@ impl<'a> Going<'a> {
     }
 
     fn unmark(&self, name: &ClaimName, claim: &SeenClaim) -> Standing {
-        let body = json!({"metadata": {"annotations": {REMOVAL: null}}});
-        act(self.id, patch_claim((name, claim), "take back the removal of", false, body))
+        let mark = claim.annotations.get(REMOVAL).map_or("", |mark| mark);
+        let unmarked = Operations::of(&claim.uid).without_entry(ANNOTATIONS, (REMOVAL, mark));
+        act(self.id, patch_claim(name, "take back the removal of", unmarked))
     }
 
     /// Takes the mark off again of a node that is not tainted yet and may no longer go; how it ends is said then.
@@ -317,10 +322,10 @@ impl<'a> Going<'a> {
             return None;
         }
         let disrupted = Taint::new(label::DISRUPTED, "", crate::model::Effect::NoSchedule);
-        let taints: Vec<&Taint> = node.taints.iter().chain([&disrupted]).collect();
-        let body =
-            json!({"metadata": {"labels": {label::NOT_BALANCED: NOT_BALANCED}}, "spec": {"taints": taints}});
-        Some(act(self.id, patch_node((name, node), "taint", body)))
+        let tainted = Operations::of(&node.uid)
+            .with_entries(LABELS, &node.labels, [(label::NOT_BALANCED, NOT_BALANCED)])
+            .with_items(TAINTS, node.taints.is_empty(), vec![json!(disrupted)]);
+        Some(act(self.id, patch_node(name, "taint", tainted)))
     }
 
     /// Evicts the pods of the first tier that has any, and waits until they are gone.
@@ -379,13 +384,12 @@ fn is_tainted(node: &SeenNode) -> bool {
 }
 
 /// What lets pods and load balancers come to a node again. Karpenter's label goes: somebody else's stays.
-fn freed(node: &SeenNode) -> serde_json::Value {
-    let taints: Vec<&Taint> = node.taints.iter().filter(|taint| &*taint.key != label::DISRUPTED).collect();
-    let mut body = json!({"spec": {"taints": taints}});
-    if node.labels.get(label::NOT_BALANCED).is_some_and(|value| &**value == NOT_BALANCED) {
-        body["metadata"] = json!({"labels": {label::NOT_BALANCED: null}});
+fn freed(node: &SeenNode) -> Operations {
+    let freed = Operations::of(&node.uid).without_taint(&taint_keys(node), label::DISRUPTED);
+    match node.labels.get(label::NOT_BALANCED).is_some_and(|value| &**value == NOT_BALANCED) {
+        true => freed.without_entry(LABELS, (label::NOT_BALANCED, NOT_BALANCED)),
+        false => freed,
     }
-    body
 }
 
 /// The order in which pods go: those of workloads before those of DaemonSets, Kubernetes' own after both.

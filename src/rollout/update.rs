@@ -7,8 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use serde_json::json;
-
+use super::action::patch::{LABELS, Operations};
 use super::action::{Action, Effect, TagRef};
 use super::ground::{Ground, act, patch_node};
 use super::outcome::{Outcome, Standing};
@@ -48,7 +47,9 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
         _ if labels.is_empty() => {}
         Some(node) if labels.iter().all(|(key, value)| node.labels.get(*key) == Some(*value)) => {}
         Some(node) => {
-            return act(id, patch_node((name, node), "label", json!({"metadata": {"labels": labels}})));
+            let labels = labels.iter().map(|(key, value)| (&**key, &***value));
+            let labelled = Operations::of(&node.uid).with_entries(LABELS, &node.labels, labels);
+            return act(id, patch_node(name, "label", labelled));
         }
         None => {
             let because = format!("node `{name}` is gone, or another than the one that was approved");

@@ -68,7 +68,7 @@ async fn an_object_is_created_changed_and_deleted_and_no_other_is_taken_for_it()
     let wrong = [json!({"op": "test", "path": "/metadata/finalizers/0", "value": "x"})];
     assert_eq!(
         writer.json_patch(&path, &wrong).await.expect_err("the test fails").kind,
-        ClusterFailureKind::Invalid
+        ClusterFailureKind::Conflict
     );
     let off = [
         json!({"op": "test", "path": "/metadata/finalizers/0", "value": "karpenter.sh/termination"}),
@@ -195,6 +195,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         cluster: Some("uid".to_owned()),
         expires_at: None,
         folder: None,
+        is_automatic: false,
         changes: Changes {
             add: 1,
             by_class: BTreeMap::from([("create".to_owned(), 1)]),

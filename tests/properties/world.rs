@@ -148,7 +148,7 @@ proptest! {
         steps in vec(step(), 1..40),
     ) {
         let (mut cluster, mut world) = (Cluster::default(), World::default());
-        let at = |step: usize| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::try_from(step).unwrap());
+        let at = |step: usize| Timestamp::UNIX_EPOCH + SignedDuration::from_secs(i64::try_from(step).expect("few steps"));
         let mut newest: BTreeMap<(&str, String), u64> = BTreeMap::new();
         for (now, step) in steps.iter().enumerate() {
             match step {

@@ -3,6 +3,7 @@
 use nodeform::azure_sim::InMemory;
 use nodeform::plan::{Change, ChangeId};
 use nodeform::review::ApprovedPlan;
+use nodeform::rollout::action::patch::LABELS;
 use nodeform::rollout::{Effect, Event, Object};
 use nodeform::sim::World;
 use serde_json::{Value, json};
@@ -88,10 +89,13 @@ impl<'p> Watch<'p> {
             }
             (Effect::Patch(patch), Change::Update(update)) => {
                 assert_eq!(patch.object, Object::Node(update.target.node.clone()));
-                let wanted: Vec<_> =
-                    update.labels.iter().map(|(key, it)| (key.to_string(), it.new.clone())).collect();
-                let labels = patch.body["metadata"]["labels"].as_object().expect("labels and no more").iter();
-                assert!(labels.map(|(key, it)| (key.clone(), it.as_str().map(Into::into))).eq(wanted));
+                let set = patch.operations.as_slice().iter().filter(|operation| operation["op"] != "test");
+                let set: Vec<&str> = set.filter_map(|operation| operation["path"].as_str()).collect();
+                assert!(set.iter().all(|path| path.starts_with(LABELS)), "labels and no more: {set:?}");
+                for (key, label) in &update.labels {
+                    let is_set = patch.operations.entry(LABELS, key.as_str());
+                    assert!(is_set.is_none() || is_set == label.new.as_deref(), "{key}: {set:?}");
+                }
             }
             (Effect::Record(_), Change::Update(_)) => {}
             (_, Change::Create(_) | Change::Delete(_)) => {}

@@ -16,7 +16,7 @@ use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
 use crate::rollout::action::{Action, Effect, InterfaceRef, VmRef};
 use crate::rollout::conditions::{self, INITIALIZED, LAUNCHED, REGISTERED};
-use crate::rollout::ground::{let_claim_go, let_node_go, patch_claim};
+use crate::rollout::ground::{let_claim_go, let_node_go, patch_status};
 use crate::rollout::join;
 use crate::rollout::journal::Removing;
 use crate::rollout::memory::Memory;
@@ -163,8 +163,8 @@ impl<'a> One<'a> {
             return Some(Standing::waits(what));
         }
         let follows = conditions::ready(claim, found.1.is_ready, world.at)?;
-        let body = json!({"status": {"conditions": follows}});
-        Some(self.act(patch_claim((name, claim), "say whether it is Ready of", true, body)))
+        let conditions = ("conditions", json!(follows));
+        Some(self.act(patch_status((name, claim), "say whether it is Ready of", &[conditions])))
     }
 
     /// There is no Node: it is waited for; what has not come in its time, or is gone, is rolled back.

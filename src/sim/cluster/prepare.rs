@@ -87,6 +87,22 @@ fn is_valid_name(name: &str, is_free: bool) -> bool {
         && bytes.iter().all(|byte| is_edge(byte) || matches!(byte, b'-' | b'.'))
 }
 
+/// Takes out what the API server does not store: maps and lists of metadata, and taints of a Node, that are empty.
+pub(crate) fn without_empty(kind: KindId, new: &mut Value) {
+    let is_empty = |value: &Value| match value {
+        Value::Object(map) => map.is_empty(),
+        Value::Array(items) => items.is_empty(),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
+    };
+    let taints = (kind == NODES).then_some(["spec", "taints"]);
+    let fields = ["labels", "annotations", "finalizers", "ownerReferences"].map(|field| ["metadata", field]);
+    for path in fields.into_iter().chain(taints) {
+        if new.pointer(&format!("/{}/{}", path[0], path[1])).is_some_and(is_empty) {
+            unset(new, &path);
+        }
+    }
+}
+
 /// Fields that the API server fills in and others rely on.
 pub(crate) fn defaults(kind: KindId, new: &mut Value) {
     if kind == PODS {

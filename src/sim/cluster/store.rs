@@ -112,6 +112,7 @@ impl Store {
     /// Adds an object under its name, with what the API server fills in. A UID that it brings is kept: worlds are
     /// loaded from dumps.
     pub(crate) fn create(&mut self, kind: KindId, mut new: Value, now: Timestamp) -> Arc<Value> {
+        super::prepare::without_empty(kind, &mut new);
         let name = Name::of(&new);
         let revision = self.next_revision();
         let uid = self.draw.guid(&format!("uid {revision} {} {}", name.namespace, name.name));
@@ -132,6 +133,7 @@ impl Store {
     /// Replaces an object by its newer form. Nothing happens where both are equal. An object that was only kept by
     /// its finalizers goes with the last of them.
     pub(crate) fn update(&mut self, kind: KindId, mut new: Value) -> Option<Arc<Value>> {
+        super::prepare::without_empty(kind, &mut new);
         let name = Name::of(&new);
         let before = Arc::clone(self.get(kind, &name)?);
         for field in ["uid", "creationTimestamp", "resourceVersion", "generation"] {

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use super::{CLAIMS, Story};
+use nodeform::azure_sim::Delivery;
+
+use super::{CLAIMS, Story, names, running};
 
 const VERSION: &str = "api-version=2024-07-01";
 const MINUTE: Duration = Duration::from_secs(60);
@@ -127,4 +129,32 @@ async fn a_node_whose_startup_taint_goes_late_is_initialized_then_and_can_be_rem
     story.scale(0);
     story.is_empty().await;
     story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_others_write_to_all_the_time_joins_and_goes_all_the_same() {
+    const BEAT: Duration = Duration::from_millis(400);
+    let mut story = Story::of("auto", 5).await;
+    // Answers take so long that what they say is never the newest.
+    story.process().line.deliver(|_| Delivery::Answered(Duration::from_millis(1_500)));
+    let beats = |story: &Story, beat: usize| {
+        for node in names(&story.listed("/api/v1/nodes")) {
+            let beat = json!({"metadata": {"annotations": {"agent/beat": beat.to_string()}}});
+            story.patch(&format!("/api/v1/nodes/{node}"), &beat);
+        }
+    };
+    let is_busy = |story: &Story| running(&story.state()) < 5;
+    for beat in (0..1_500).take_while(|_| is_busy(&story)) {
+        beats(&story, beat);
+        tokio::time::sleep(BEAT).await;
+    }
+    assert_eq!(running(&story.state()), 5, "{}", story.said());
+    story.scale(0);
+    for beat in (0..4_500).take_while(|_| !story.claims().is_empty()) {
+        beats(&story, beat);
+        tokio::time::sleep(BEAT).await;
+    }
+    assert_eq!(story.claims(), [] as [Value; 0], "{}", story.said());
+    story.terminated().await;
+    story.judged();
 }

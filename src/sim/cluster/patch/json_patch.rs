@@ -44,7 +44,13 @@ fn step(value: &mut Value, operation: &Value) -> Result<(), String> {
             let copied = value.pointer(from()?).cloned().ok_or_else(|| missing(path))?;
             add(value, path, copied)
         }
-        "test" if value.pointer(path) == operation.get("value") => Ok(()),
+        // As the API server's library: `null` is what is not there.
+        "test"
+            if value.pointer(path).unwrap_or(&Value::Null)
+                == operation.get("value").unwrap_or(&Value::Null) =>
+        {
+            Ok(())
+        }
         "test" => Err(format!("testing value {path} failed")),
         other => Err(format!("unexpected kind of operation: {other}")),
     }
@@ -108,6 +114,14 @@ mod tests {
         ]);
         assert!(apply(&mut value, &patch).is_err());
         assert_eq!(value, before);
+    }
+
+    #[test]
+    fn what_is_not_there_is_null_to_a_test() {
+        let mut value = json!({"metadata": {}});
+        let patch = |value: Value| json!([{"op": "test", "path": "/metadata/labels", "value": value}]);
+        apply(&mut value, &patch(Value::Null)).expect("there are none");
+        assert!(apply(&mut value, &patch(json!({}))).is_err());
     }
 
     #[test]

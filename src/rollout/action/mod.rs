@@ -3,6 +3,8 @@
 //! An action is complete: whoever performs it decides nothing. Two looks at the same world ask for actions with the
 //! same keys, so that what is being done is not begun again.
 
+pub mod patch;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
@@ -46,7 +48,7 @@ pub enum Effect {
     Confirm(Absent),
     /// Sets tags of a resource; others stay.
     Tag(TagRef),
-    /// Changes fields of an object, if nobody else did since.
+    /// Changes fields of an object, if what that rests on is as it was seen.
     Patch(ObjectPatch),
     /// Says on a pod that waits which node it is meant to go to.
     Nominate(PodRef),
@@ -126,7 +128,7 @@ pub struct ObjectRef {
     pub uid: Arc<str>,
 }
 
-/// A JSON merge patch; its `metadata.resourceVersion` makes it fail where somebody else wrote first.
+/// Fields of an object that change, where what that rests on is as it was seen.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectPatch {
     /// The object.
@@ -136,7 +138,7 @@ pub struct ObjectPatch {
     /// What it is for, in three words.
     pub what: &'static str,
     /// The patch.
-    pub body: Value,
+    pub operations: patch::Operations,
 }
 
 /// A pod that is meant, and no other of its name.
