@@ -15,6 +15,12 @@ pub const PLAN_LABEL: &str = "nodeform.dev/plan";
 /// The annotation of a plan that was merged in Git: its folder, as month and name.
 pub const FOLDER_ANNOTATION: &str = "nodeform.dev/folder";
 
+/// The annotation that says who has the plan carried out: [`BY_CONTROLLER`], or absent where a person does.
+pub const BY_ANNOTATION: &str = "nodeform.dev/carried-out-by";
+
+/// The controller, as [`BY_ANNOTATION`] has it.
+pub const BY_CONTROLLER: &str = "controller";
+
 /// How many bytes of a plan's text a chunk has at most.
 pub const CHUNK_BYTES_MAX: usize = 256 << 10;
 

@@ -67,11 +67,20 @@ impl From<ClusterFailure> for NotBegun {
     }
 }
 
+/// Who has a plan carried out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum By<'a> {
+    /// The controller.
+    Controller,
+    /// A person, by a command; with the folder that the plan was merged in, where it was reviewed in Git.
+    Person(Option<&'a str>),
+}
+
 /// The page of a plan in the ledger.
 pub struct Book {
     writer: Writer,
     plan: Arc<ApprovedPlan>,
-    folder: Option<String>,
+    entry: Entry,
     name: String,
     progress: Progress,
     status: Option<NodePlanStatus>,
@@ -80,14 +89,14 @@ pub struct Book {
 }
 
 impl Book {
-    /// Opens the page of a plan, and writes it down where it is new; `folder` is the one that it was merged in.
+    /// Opens the page of a plan, and writes it down where it is new; `by` is who has it carried out.
     ///
     /// # Errors
     /// The plan is spent, or cannot be written down.
     pub async fn open(
         writer: Writer,
         plan: &Arc<ApprovedPlan>,
-        folder: Option<&str>,
+        by: By<'_>,
         at: Timestamp,
     ) -> Result<Self, NotBegun> {
         let digest = plan.plan().digest();
@@ -115,7 +124,7 @@ impl Book {
             losses: ledger.plans.iter().flat_map(losses).collect(),
             writer,
             plan: Arc::clone(plan),
-            folder: folder.map(str::to_owned),
+            entry: entry(plan, by, digest),
             name,
             status,
         };
@@ -135,8 +144,7 @@ impl Book {
 
     /// Writes the plan itself down, with its text.
     async fn write_plan(&self) -> Result<(), NotBegun> {
-        let entry = entry(&self.plan, self.folder.as_deref(), self.plan.plan().digest());
-        for object in ledger::objects(&entry)? {
+        for object in ledger::objects(&self.entry)? {
             match self.writer.create(PLANS, &object).await {
                 Ok(_) => {}
                 // A chunk that is there already.
@@ -306,7 +314,7 @@ async fn objects(cluster: &Cluster, query: &str) -> Result<Vec<Value>, NotBegun>
     Ok(objects)
 }
 
-fn entry(plan: &ApprovedPlan, folder: Option<&str>, digest: Digest) -> Entry {
+fn entry(plan: &ApprovedPlan, by: By<'_>, digest: Digest) -> Entry {
     let spec: &PlanSpec = plan.spec();
     let text = serde_json::to_string(spec).unwrap_or_default();
     let mut changes = Changes::default();
@@ -335,7 +343,11 @@ fn entry(plan: &ApprovedPlan, folder: Option<&str>, digest: Digest) -> Entry {
         parent: spec.parent,
         cluster: Some(plan.execution().cluster.uid.to_string()),
         expires_at: spec.expires_at,
-        folder: folder.map(str::to_owned),
+        folder: match by {
+            By::Person(folder) => folder.map(str::to_owned),
+            By::Controller => None,
+        },
+        is_automatic: by == By::Controller,
         changes,
         text,
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 
 use super::in_memory::{InMemory, Line};
-use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader};
+use crate::apply::{Actor, Book, By, Driver, Means, NotBegun, Reader};
 use crate::arm::ResourceId;
 use crate::cluster::WriteGate;
 use crate::launch::Materials;
@@ -75,7 +75,7 @@ impl Line {
             .map_err(|fault| cannot(fault.to_string()))?;
         let gate = WriteGate::always_open();
         let writer = cluster.writing(&gate);
-        let book = Book::open(writer.clone(), plan, None, cluster.clock().now()).await?;
+        let book = Book::open(writer.clone(), plan, By::Person(None), cluster.clock().now()).await?;
         let actor = Actor::new(Arc::clone(plan), Means { writer, gate, azure: azure.clone(), materials });
         let reader = Reader { cluster, azure, group };
         Ok(Driver::new(Arc::clone(plan), (reader, actor, book), 1))

@@ -3,7 +3,7 @@
 use super::looks::items;
 use crate::apply;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
-use crate::ledger::{self, NeverJoined, PLANS_ONLY};
+use crate::ledger::{self, NeverJoined, PLANS_ONLY, Recorded};
 use crate::plan::{Plan, file};
 use crate::snapshot::Abandoned;
 
@@ -17,16 +17,18 @@ pub(super) struct Left {
     pub(super) never_joined: Vec<NeverJoined>,
 }
 
-/// Returns what earlier processes left. A plan that cannot be read back is said and left alone.
+/// Returns what earlier processes left: what `is_taken_up` of the plans that were not ended. A plan that cannot be read back is said and left alone.
 ///
 /// # Errors
 /// NodePlans cannot be listed: what has begun is not known.
-pub(super) async fn left(cluster: &Cluster) -> Result<Left, ClusterFailure> {
+pub(super) async fn left(
+    cluster: &Cluster,
+    is_taken_up: fn(&Recorded) -> bool,
+) -> Result<Left, ClusterFailure> {
     let ledger = ledger::read(&items(cluster, PLANS, PLANS_ONLY).await?);
     ledger.faults.iter().for_each(|fault| tracing::warn!(hint = fault.hint(), "{fault}"));
     let mut plans = Vec::new();
-    // What was merged in Git is gone on with by who applies that.
-    for recorded in ledger.unfinished().filter(|plan| plan.folder.is_none()) {
+    for recorded in ledger.unfinished().filter(|plan| is_taken_up(plan)) {
         match apply::text(cluster, recorded).await {
             Ok(text) => match file::read_spec(&text) {
                 Ok(plan) => plans.push(plan),
@@ -38,7 +40,7 @@ pub(super) async fn left(cluster: &Cluster) -> Result<Left, ClusterFailure> {
     Ok(Left { plans, never_joined: ledger.never_joined() })
 }
 
-/// Returns whether a plan has begun that is not over. Where the kind is not installed, none has.
+/// Returns whether a plan of a controller has begun that is not over. Where the kind is not installed, none has.
 ///
 /// # Errors
 /// NodePlans cannot be listed.
@@ -48,7 +50,19 @@ pub(super) async fn has_begun(cluster: &Cluster) -> Result<bool, ClusterFailure>
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(false),
         Err(failure) => return Err(failure),
     };
-    Ok(ledger::read(&plans).unfinished().any(|plan| plan.folder.is_none()))
+    Ok(ledger::read(&plans).unfinished().any(is_own))
+}
+
+/// Whether the controller goes on with a plan in mode `auto`, whoever began it. What was merged in Git is gone on with by who
+/// applies that.
+pub(super) const fn is_ours_to_finish(plan: &Recorded) -> bool {
+    plan.folder.is_none()
+}
+
+/// Whether the controller began a plan itself: nothing else is wound down. What a person began by `nodeform apply`, that
+/// person goes on with.
+pub(super) const fn is_own(plan: &Recorded) -> bool {
+    plan.is_automatic
 }
 
 /// Takes away what removals have begun whose plan is gone or has ended.

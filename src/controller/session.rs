@@ -332,7 +332,11 @@ impl<'a> Session<'a> {
     /// Goes on with what an earlier process has begun.
     async fn resume(&mut self, world: &World) {
         let Some(reader) = self.reader.clone() else { return };
-        let Left { plans, never_joined } = match resume::left(&self.controller.cluster).await {
+        let is_taken_up = match self.winding {
+            Some(_) => resume::is_own,
+            None => resume::is_ours_to_finish,
+        };
+        let Left { plans, never_joined } = match resume::left(&self.controller.cluster, is_taken_up).await {
             Ok(left) => left,
             Err(failure) => return self.once.failed(NODE_PLANS, &failure),
         };
@@ -345,7 +349,8 @@ impl<'a> Session<'a> {
             self.back_off.never_joined(&automatic::Made { pool, size, image }, &vm, at);
         }
         let World { snapshot, policy, .. } = world;
-        for plan in plans {
+        let carried = self.flights.plans();
+        for plan in plans.into_iter().filter(|plan| !carried.contains(&*plan.id())) {
             let mut begun = rollout::begun(&plan.id(), &seen);
             let half = plan.spec.execution.iter().flat_map(|it| rollout::half_begun(it, &begun));
             if self.winding.is_none() {

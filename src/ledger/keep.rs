@@ -85,6 +85,7 @@ mod tests {
             cluster: None,
             expires_at: Some(created.parse().unwrap()),
             folder: None,
+            is_automatic: false,
             created: Some(created.parse().unwrap()),
             chunks,
             status: Some(NodePlanStatus { phase: Some(Phase::Done), ..NodePlanStatus::default() }),

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{LedgerFault, Lost, NeverJoined, name};
 use crate::api::node_plan::{
-    CHUNKS_MAX, FOLDER_ANNOTATION, LostNode, NodePlanSpec, NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase,
-    PlanChunk, PlanRefusal, RefusalPlace, SilentVm,
+    BY_ANNOTATION, BY_CONTROLLER, CHUNKS_MAX, FOLDER_ANNOTATION, LostNode, NodePlanSpec, NodePlanStatus,
+    OutcomeKind, PLAN_LABEL, Phase, PlanChunk, PlanRefusal, RefusalPlace, SilentVm,
 };
 use crate::model::{
     CapacityType, ClaimName, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone,
@@ -39,6 +39,8 @@ pub struct Recorded {
     pub expires_at: Option<Timestamp>,
     /// The folder that it was merged in, where it was reviewed in Git.
     pub folder: Option<String>,
+    /// Whether the controller has it carried out; else a person does, by a command.
+    pub is_automatic: bool,
     /// When it was recorded.
     pub created: Option<Timestamp>,
     /// How many chunks its text has.
@@ -211,6 +213,7 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
         cluster: spec.cluster,
         expires_at: spec.expires_at.and_then(|time| time.parse().ok()),
         folder: object["metadata"]["annotations"][FOLDER_ANNOTATION].as_str().map(str::to_owned),
+        is_automatic: object["metadata"]["annotations"][BY_ANNOTATION] == BY_CONTROLLER,
         created: text("/metadata/creationTimestamp").and_then(|time| time.parse().ok()),
         chunks,
         status,

@@ -455,6 +455,7 @@ mod tests {
             cluster: None,
             expires_at: None,
             folder: None,
+            is_automatic: false,
             created: None,
             chunks: 1,
             status: Some(status),

@@ -8,8 +8,8 @@ use serde_json::{Value, json};
 
 use super::LedgerFault;
 use crate::api::node_plan::{
-    CHUNK_BYTES_MAX, CHUNKS_MAX, FOLDER_ANNOTATION, NodePlan, NodePlanSpec, PLAN_LABEL, PlanChunk,
-    PlannedChanges,
+    BY_ANNOTATION, BY_CONTROLLER, CHUNK_BYTES_MAX, CHUNKS_MAX, FOLDER_ANNOTATION, NodePlan, NodePlanSpec,
+    PLAN_LABEL, PlanChunk, PlannedChanges,
 };
 use crate::api::{Kind, meta::ObjectMeta};
 use crate::model::Digest;
@@ -30,6 +30,8 @@ pub struct Entry {
     pub expires_at: Option<Timestamp>,
     /// The folder that it was merged in, where it was reviewed in Git.
     pub folder: Option<String>,
+    /// Whether the controller has it carried out; else a person does, by a command.
+    pub is_automatic: bool,
     /// How much it changes.
     pub changes: Changes,
     /// What it holds, as JSON in any form.
@@ -105,7 +107,8 @@ pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
         chunk: None,
     };
     let folder = entry.folder.iter().map(|folder| (FOLDER_ANNOTATION.to_owned(), folder.clone()));
-    let annotations = Some(folder.collect()).filter(|folder: &BTreeMap<_, _>| !folder.is_empty());
+    let by = entry.is_automatic.then(|| (BY_ANNOTATION.to_owned(), BY_CONTROLLER.to_owned()));
+    let annotations = Some(folder.chain(by).collect()).filter(|known: &BTreeMap<_, _>| !known.is_empty());
     objects.push(object(ObjectMeta { name: Some(name), annotations, ..ObjectMeta::default() }, spec));
     Ok(objects)
 }
@@ -163,6 +166,7 @@ mod tests {
             cluster: Some("uid".to_owned()),
             expires_at: Some("2026-02-03T04:05:06Z".parse().unwrap()),
             folder: None,
+            is_automatic: false,
             changes: Changes {
                 add: 2,
                 destroy: 1,

@@ -85,6 +85,7 @@ mod tests {
             cluster: None,
             expires_at: None,
             folder: None,
+            is_automatic: false,
             changes: Changes::default(),
             text: json!(number).to_string(),
         };

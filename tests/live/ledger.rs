@@ -31,6 +31,7 @@ impl Past {
             cluster: None,
             expires_at: Some(created + SignedDuration::from_hours(4)),
             folder: None,
+            is_automatic: false,
             changes: Changes::default(),
             text: self.content.to_string(),
         };

@@ -20,7 +20,7 @@ use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
 use super::{saved, targets, world};
-use crate::apply::{Actor, Book, Driver, Means, NotBegun, Reader, Stop, lift, tidy};
+use crate::apply::{Actor, Book, By, Driver, Means, NotBegun, Reader, Stop, lift, tidy};
 use crate::arm::ResourceId;
 use crate::automatic;
 use crate::cluster::lease::{self, Held};
@@ -332,7 +332,7 @@ impl Applying<'_> {
         let gate = held.gate().clone();
         let writer = cluster.writing(&gate);
         let folder = self.review.as_ref().map(|review| review.watch.place.folder(&review.watch.name));
-        let book = Book::open(writer.clone(), plan, folder.as_deref(), world::now()).await;
+        let book = Book::open(writer.clone(), plan, By::Person(folder.as_deref()), world::now()).await;
         let book = book.map_err(|fault| match (&fault, folder.is_some()) {
             (NotBegun::Spent { .. }, true) => {
                 Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()).hint(PROPOSE_ANEW) }

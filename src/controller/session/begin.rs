@@ -10,7 +10,7 @@ use super::super::flights::Wanted;
 use super::super::round::{self, Creates, First, Planning, Seen};
 use super::super::tell::Teller;
 use super::Session;
-use crate::apply::{Actor, Book, Carrying, Means};
+use crate::apply::{Actor, Book, By, Carrying, Means};
 use crate::automatic::{self, Choosing, Tried, fights};
 use crate::launch::Materials;
 use crate::model::DisruptionReason;
@@ -166,7 +166,7 @@ impl Session<'_> {
 
     pub(super) async fn carry(&mut self, (snapshot, policy): (&Snapshot, &Policy), approved: ApprovedPlan) {
         let plan = Arc::new(approved);
-        let book = match Book::open(self.writer.clone(), &plan, None, self.now()).await {
+        let book = match Book::open(self.writer.clone(), &plan, By::Controller, self.now()).await {
             Ok(book) => book,
             Err(fault) => {
                 tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");

@@ -32,6 +32,8 @@ impl Session<'_> {
             }
             Mode::Auto if self.winding.is_some() => {
                 self.winding = None;
+                // What a person has begun was left alone until now.
+                self.is_resumed = false;
                 self.flights.go_on();
             }
             Mode::Observe | Mode::Auto => return false,

@@ -11,6 +11,7 @@ fn listed(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Value> 
         cluster: None,
         expires_at: None,
         folder: None,
+        is_automatic: false,
         changes: Changes::default(),
         text: content.to_string(),
     };

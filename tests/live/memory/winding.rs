@@ -117,3 +117,30 @@ async fn a_node_that_is_being_made_when_the_mode_becomes_observe_is_finished_and
     story.terminated().await;
     story.judged();
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_that_a_person_has_begun_by_apply_is_not_taken_up_in_mode_observe() {
+    const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+    let (mut story, claim) = held().await;
+    story.killed();
+    // As `nodeform apply` writes it, which was interrupted.
+    for plan in names(&story.listed(PLANS)) {
+        let by = json!({"metadata": {"annotations": {"nodeform.dev/carried-out-by": null}}});
+        assert_eq!(story.patch(&format!("{PLANS}/{plan}"), &by).0, 200);
+    }
+    story.patch(FLEET, &json!({"spec": {"mode": "observe"}}));
+    tokio::time::sleep(MINUTE).await;
+    let before = (story.begun_removal(&claim), written(&story));
+    story.starts();
+    tokio::time::sleep(5 * MINUTE).await;
+    assert_eq!((story.begun_removal(&claim), written(&story)), before, "{}", story.said());
+    let status = story.fleet()["status"].clone();
+    assert!(status["holds"].to_string().contains("removal by plan"), "{status:#}");
+    // In mode `auto` it is gone on with, whoever began it.
+    story.patch(FLEET, &json!({"spec": {"mode": "auto"}}));
+    story.kube("DELETE", "/apis/policy/v1/namespaces/default/poddisruptionbudgets/inflate", &Value::Null);
+    let name = names(&[claim]).remove(0);
+    story.wait(|| !names(&story.claims()).contains(&name)).await;
+    story.terminated().await;
+    story.judged();
+}
