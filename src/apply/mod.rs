@@ -22,7 +22,7 @@ mod tidy;
 mod token;
 
 pub use actor::{Actor, Means};
-pub use book::{Book, NotBegun, ended, recorded, text};
+pub use book::{Book, By, NotBegun, ended, recorded, text};
 pub use brakes::BrakeReader;
 pub use carrying::{Carrying, WITHDRAWN};
 pub use driver::{Driver, PATIENCE, Stop};

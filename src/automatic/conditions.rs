@@ -8,7 +8,7 @@ use jiff::Timestamp;
 use super::standing::FleetRef;
 use super::status::{News, short};
 use crate::api::meta::Condition;
-use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus};
+use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight};
 use crate::model::Mode;
 
 /// Status, reason and message.
@@ -53,17 +53,21 @@ fn stalled(news: &News) -> Said {
 }
 
 fn reconciling(news: &News) -> Said {
-    match news.in_flight.len() {
-        0 => ("False", "NothingInFlight", String::new()),
-        plans => ("True", "ChangesInFlight", under_way(plans)),
+    match &*news.in_flight {
+        [] => ("False", "NothingInFlight", String::new()),
+        _ => ("True", "ChangesInFlight", under_way(&news.in_flight)),
     }
 }
 
-fn under_way(plans: usize) -> String {
-    if plans == 1 {
-        "1 plan has changes under way".to_owned()
+/// How many nodes come, change and go.
+fn under_way(plans: &[PlanInFlight]) -> String {
+    let all = |of: fn(&PlanInFlight) -> i32| plans.iter().map(of).fold(0, i32::saturating_add);
+    let (add, change, destroy) = (all(|it| it.add), all(|it| it.change), all(|it| it.destroy));
+    let nodes = format!("{add} nodes to add, {change} to change, {destroy} to destroy");
+    if plans.len() == 1 {
+        format!("1 plan has changes under way: {nodes}")
     } else {
-        format!("{plans} plans have changes under way")
+        format!("{} plans have changes under way: {nodes}", plans.len())
     }
 }
 
@@ -76,7 +80,7 @@ fn ready(news: &News) -> Said {
         return ("Unknown", NOT_PLANNED, "no round has been planned yet".to_owned());
     };
     if !in_flight.is_empty() {
-        return ("False", "ChangesInFlight", under_way(in_flight.len()));
+        return ("False", "ChangesInFlight", under_way(in_flight));
     }
     if let Some(first) = waiting.first() {
         return ("False", "PodsWait", pods(waiting, first));
@@ -139,6 +143,26 @@ mod tests {
             since: None,
             until: None,
         }
+    }
+
+    #[test]
+    fn what_is_in_flight_is_told_by_how_many_nodes_come_change_and_go() {
+        let plan = |add, destroy| PlanInFlight {
+            plan: "p".to_owned(),
+            changes: add + destroy,
+            add,
+            change: 0,
+            destroy,
+        };
+        let of = |in_flight| ready(&News { plan: Some(last(0)), in_flight, ..News::default() }).2;
+        assert_eq!(
+            of(vec![plan(3, 1)]),
+            "1 plan has changes under way: 3 nodes to add, 0 to change, 1 to destroy"
+        );
+        assert_eq!(
+            of(vec![plan(3, 1), plan(0, 2)]),
+            "2 plans have changes under way: 3 nodes to add, 0 to change, 3 to destroy"
+        );
     }
 
     #[test]

@@ -46,7 +46,7 @@ pub use rounds::{InFlight, Next, Rounds};
 pub use since::Since;
 pub use standing::{FleetRef, Standing, standing};
 pub use startups::{Startups, WaitingPod};
-pub use status::{Awaiting, Paced};
+pub use status::{Awaiting, Paced, in_flight};
 pub use waiting::{Known, PodWaits, waiting};
 pub use wants::Wants;
 pub use worlds::{creates_alone, without_waiting};

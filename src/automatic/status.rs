@@ -20,7 +20,7 @@ use crate::api::node_fleet::{
 use crate::api::text::Quantity;
 use crate::model::{ChangeClass, DisruptionReason, LearnedNode, Mode, NodeName, Tried};
 use crate::plan::summary::pending;
-use crate::plan::{Change, Plan, Summary};
+use crate::plan::{Change, ChangeId, Counts, Plan, PlanSpec, Summary};
 
 /// How many holds are listed at most, and how many letters one line has.
 const HOLDS_MAX: usize = 100;
@@ -59,6 +59,20 @@ impl Paced {
             since: self.since.map(|since| format!("{since:.0}")),
             until: self.until.map(|until| format!("{until:.0}")),
         })
+    }
+}
+
+/// Counts what of a plan has not ended: how many nodes come, change and go.
+#[must_use]
+pub fn in_flight((id, spec): (&str, &PlanSpec), unsettled: &BTreeSet<ChangeId>) -> PlanInFlight {
+    let changes = unsettled.iter().filter_map(|id| spec.changes.get(id)).map(|it| &it.change);
+    let Counts { add, change, destroy, import, forget } = Counts::of_changes(changes);
+    PlanInFlight {
+        plan: id.to_owned(),
+        changes: count(add + change + destroy + import + forget),
+        add: count(add),
+        change: count(change),
+        destroy: count(destroy),
     }
 }
 

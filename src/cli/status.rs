@@ -139,10 +139,13 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         let pods = count(pods.unsigned_abs() as usize, "pod");
         lines.push(format!("Pending: {pods}, such as `{example}`{}: {because}", since_of(since)));
     }
-    for PlanInFlight { plan, changes } in status.in_flight.into_iter().flatten() {
+    for PlanInFlight { plan, changes, add, change, destroy } in status.in_flight.into_iter().flatten() {
         let changes = changes.unsigned_abs() as usize;
         let have = verb(changes, "has", "have");
-        lines.push(format!("In flight: plan `{plan}`, {} {have} not ended", count(changes, "change")));
+        lines.push(format!(
+            "In flight: plan `{plan}`, {} {have} not ended: {add} to add, {change} to change, {destroy} to destroy",
+            count(changes, "change")
+        ));
     }
     for FleetHold { node, class, because, since, until } in status.holds.into_iter().flatten() {
         let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
@@ -357,7 +360,7 @@ mod tests {
                     "monthlyBefore": "10.00", "monthlyAfter": "8.00"},
                 "waiting": [{"pods": 3, "example": "web/a", "because": "no pool has 900 GiB",
                     "since": "2026-01-01T00:00:00Z"}],
-                "inFlight": [{"plan": "p0", "changes": 2}],
+                "inFlight": [{"plan": "p0", "changes": 2, "add": 1, "change": 0, "destroy": 1}],
                 "holds": [{"node": "n1", "class": "replace", "because": "freeze `week`", "until": "2026-01-02T00:00:00Z"}],
             },
         });
@@ -378,7 +381,7 @@ mod tests {
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 0 to change, 2 to destroy\n\
              Monthly cost $10.00 → $8.00\n3 pods stay Pending\n\
-             Pending: 3 pods, such as `web/a`, since 2026-01-01T00:00:00Z: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended\n\
+             Pending: 3 pods, such as `web/a`, since 2026-01-01T00:00:00Z: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended: 1 to add, 0 to change, 1 to destroy\n\
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
              NodeClaims: 1 ready, 1 not ready, 1 coming, 1 leaving\n"
         );

@@ -12,7 +12,7 @@ use super::serve::Health;
 use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
 use crate::apply::{BrakeReader, Carrying, Keeper, Kept, Reader};
-use crate::automatic::{Awaiting, NotDone, Paced, Since};
+use crate::automatic::{self, Awaiting, NotDone, Paced, Since};
 use crate::model::{ClaimName, DisruptionReason, NodeName};
 use crate::plan::{Change, ChangeId};
 use crate::review::{ApprovedPlan, Brakes};
@@ -303,9 +303,9 @@ impl Flights {
 
     /// Says how many changes each has left.
     pub(super) fn listed(&self) -> Vec<PlanInFlight> {
-        let listed = self.flights.iter().map(|flight| PlanInFlight {
-            plan: flight.carrying.plan.id().to_owned(),
-            changes: i32::try_from(flight.carrying.unsettled().count()).unwrap_or(i32::MAX),
+        let listed = self.flights.iter().map(|Flight { carrying, .. }| {
+            let plan = (carrying.plan.id(), carrying.plan.spec());
+            automatic::in_flight(plan, &carrying.unsettled().cloned().collect())
         });
         listed.collect()
     }

@@ -33,9 +33,15 @@ impl Counts {
     /// Counts the changes of a plan.
     #[must_use]
     pub fn of(plan: &Plan) -> Self {
+        Self::of_changes(plan.spec.changes.values().map(|planned| &planned.change))
+    }
+
+    /// Counts some changes.
+    #[must_use]
+    pub fn of_changes<'c>(changes: impl IntoIterator<Item = &'c Change>) -> Self {
         let mut counts = Self::default();
-        for planned in plan.spec.changes.values() {
-            match &planned.change {
+        for change in changes {
+            match change {
                 Change::Create(_) => counts.add += 1,
                 Change::Delete(_) => counts.destroy += 1,
                 Change::Update(_) => counts.change += 1,

@@ -102,6 +102,18 @@ pub struct PlanInFlight {
     /// How many of its changes have not ended.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
     pub changes: i32,
+    /// How many of these are nodes to add.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub add: i32,
+    /// How many of these are nodes to change in place.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub change: i32,
+    /// How many of these are nodes to destroy.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
+    pub destroy: i32,
 }
 
 /// What is due and held back, or has begun and waits.
