@@ -9,7 +9,7 @@ use nodeform::ledger::{self, Ledger, Recorded};
 use nodeform::model::Wishes;
 use nodeform::offline::{self, World};
 use nodeform::plan::{Plan, file};
-use nodeform::render::proposal::derived;
+use nodeform::render::proposal::{derived, derived_by};
 use nodeform::review::proposal::{self, Content, DESTROYS, Files, FolderName, MARKDOWN, PLAN};
 use nodeform::review::{ApprovedPlan, CheckedPlan, Now, Terms, approve};
 use serde_json::json;
@@ -72,7 +72,7 @@ impl Case {
         }
         let files = self.files.iter().map(|(name, bytes)| (name.clone(), Content::Bytes(bytes.clone())));
         let files = Files::of(files.collect()).map_err(|fault| said(&fault))?;
-        let read = proposal::read(Some(&name), files, derived).map_err(|fault| said(&fault))?;
+        let read = proposal::read(Some(&name), files, derived_by).map_err(|fault| said(&fault))?;
         let (snapshot, policy) = (read.plan.snapshot(), read.plan.policy());
         let checked = CheckedPlan::judged(&snapshot, &policy, read.plan)
             .map_err(|refused| format!("judge: {}", refused.findings.len()))?;
@@ -135,6 +135,7 @@ fn spent(mut case: Case, seed: &mut Seed) -> Case {
         cluster: None,
         expires_at: None,
         folder: Some(format!("{}/{}", case.month, case.folder)),
+        is_automatic: false,
         created: None,
         chunks: 1,
         status: Some(NodePlanStatus { phase: Some(phase), ..NodePlanStatus::default() }),
