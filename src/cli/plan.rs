@@ -163,7 +163,7 @@ fn valid_for(arguments: &PlanArguments) -> Result<Option<SignedDuration>, Failur
 
 /// The longest that a plan is good for: what it was made from is another world by then.
 #[cfg(feature = "live")]
-const VALID_FOR_MAX: SignedDuration = SignedDuration::from_hours(30 * 24);
+const VALID_FOR_MAX: SignedDuration = crate::review::VALID_MAX;
 
 /// Reads for how long a plan is good; a day is 24 hours.
 ///

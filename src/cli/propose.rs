@@ -18,7 +18,7 @@ use crate::model::ChangeClass;
 use crate::offline::again::forget_waiting;
 use crate::offline::{Request, World};
 use crate::plan::{Plan, file};
-use crate::render::proposal::derived;
+use crate::render::proposal::{derived, derived_by};
 use crate::review::proposal::{self, DESTROYS, Files, FolderName, MARKDOWN, PLAN, branch};
 
 /// Puts a plan of a live cluster on a branch, where people review and merge it.
@@ -243,7 +243,8 @@ impl Proposing<'_> {
         Ok(plans.entries.into_iter().map(|plan| (plan.month, plan.name)).collect())
     }
 
-    /// Finds an open proposal that says the same but for until when it may begin, and still may.
+    /// Finds an open proposal that says the same but for when its world was seen and until when it may begin, and still
+    /// may.
     fn same(
         &self,
         tip: &Tip,
@@ -255,11 +256,14 @@ impl Proposing<'_> {
             plans.entries.iter().filter(|plan| open.contains(&(plan.month.clone(), plan.name.clone())))
         {
             let found = Files::of(self.clone.files(tip, entry)?)
-                .and_then(|files| proposal::read(None, files, derived));
+                .and_then(|files| proposal::read(None, files, derived_by));
             let Ok(found) = found else { continue };
             let mut spec = found.plan.spec;
             let is_open = spec.expires_at.is_some_and(|at| at > world::now());
             spec.expires_at = self.plan.spec.expires_at;
+            if let (Some(found), Some(own)) = (&mut spec.execution, &self.plan.spec.execution) {
+                found.seen_at = own.seen_at;
+            }
             if is_open && spec == self.plan.spec {
                 return Ok(Some(format!("{}/{}", entry.month, entry.name)));
             }

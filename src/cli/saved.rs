@@ -12,7 +12,7 @@ use super::input::real;
 use super::replace;
 use super::ui::Ui;
 use crate::plan::{Plan, file};
-use crate::render::proposal::derived;
+use crate::render::proposal::derived_by;
 use crate::render::{
     Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text,
     plan_tf_json, plan_yaml,
@@ -20,6 +20,7 @@ use crate::render::{
 use crate::review::CheckedPlan;
 use crate::review::proposal::{
     self, Content, DESTROYS, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, PLAN, Proposal, ProposalFault,
+    Template,
 };
 
 /// The most bytes of a plan file: far above any plan that a person can review.
@@ -48,7 +49,9 @@ pub(super) fn print(
             })
         }
         PlanOutput::Yaml => ui.text(&plan_yaml(plan)),
-        PlanOutput::Md if all && plan.evidence.comparison.is_none() => ui.text(&plan_markdown_whole(plan)),
+        PlanOutput::Md if all && plan.evidence.comparison.is_none() => {
+            ui.text(&plan_markdown_whole(plan, Template::NEWEST))
+        }
         PlanOutput::Md => ui.text(&plan_markdown(&view)),
         PlanOutput::TfJson => ui.text(&plan_tf_json(&view)),
         PlanOutput::Name => ui.text(&plan_names(plan)),
@@ -173,7 +176,7 @@ fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
     let name = names.next().zip(names.next()).and_then(|(name, month)| FolderName::parse(&month, &name).ok());
     let files = Files::of(found).map_err(|fault| failure(&fault))?;
     let Proposal { plan, struck } =
-        proposal::read(name.as_ref(), files, derived).map_err(|fault| failure(&fault))?;
+        proposal::read(name.as_ref(), files, derived_by).map_err(|fault| failure(&fault))?;
     Ok((rejudged(plan)?, struck.len()))
 }
 

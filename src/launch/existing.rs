@@ -7,6 +7,7 @@ use super::LaunchFault;
 use crate::model::purpose::Purposes;
 use crate::model::{DisruptionReason, Node, NodeName, Pod, PodKey, PodPlace, Purpose};
 use crate::plan::execution::{NodeIdentity, Removal};
+use crate::plan::owner::owners;
 use crate::plan::{Change, ChangeId, Plan};
 use crate::snapshot::azure::{VmFacts, is_of_claim};
 use crate::snapshot::{AzureFacts, Snapshot};
@@ -25,6 +26,12 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
     let nodes: BTreeMap<&NodeName, &Node> = snapshot.nodes.iter().map(|node| (&node.name, node)).collect();
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
     let comes_to = creates_by_origin(plan, &pods);
+    let mut of_node: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
+    for pod in &snapshot.pods {
+        if let PodPlace::Bound(node) = &pod.place {
+            of_node.entry(node).or_default().push(pod);
+        }
+    }
     let (mut existing, mut faults) = (Existing::default(), Vec::new());
     for (id, planned) in &plan.spec.changes {
         if let Some(why) = unsupported(&planned.change) {
@@ -46,7 +53,8 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
             // Nothing runs any more on what is left of a node, so that nothing waits for other nodes.
             let takers = comes_to.get(&node.name).filter(|_| !node.is_deleting);
             let after = takers.into_iter().flatten().map(|id| (*id).clone()).collect();
-            existing.removals.insert(id.clone(), Removal { grace, after });
+            let owners = of_node.get(&node.name).map_or_else(Vec::new, |pods| owners(pods.iter().copied()));
+            existing.removals.insert(id.clone(), Removal { grace, after, owners });
         }
     }
     let mut purposes = Purposes::default();

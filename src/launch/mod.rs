@@ -26,7 +26,7 @@ use std::sync::Arc;
 pub use template::{Materials, NotTheSame, Ready, ready};
 
 use crate::bootstrap::{Refusal, refusals};
-use crate::model::SkuName;
+use crate::model::{Resources, SkuName};
 use crate::plan::choices::{PricedChoice, choices};
 use crate::plan::execution::{
     CHOICES_MAX, ClusterIdentity, Execution, Launch, LaunchChoice, Machine, MachineId,
@@ -89,7 +89,8 @@ pub fn execution(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Result<Ex
         return Err(faults);
     }
     let existing::Existing { nodes, removals, nominations, made_for } = existing;
-    Ok(Execution { cluster, machines, launches, nodes, removals, nominations, made_for })
+    let seen_at = snapshot.at;
+    Ok(Execution { cluster, seen_at, machines, launches, nodes, removals, nominations, made_for })
 }
 
 fn all(plan: &Plan, object: String, why: &str) -> Vec<LaunchFault> {
@@ -120,7 +121,7 @@ fn launched(snapshot: &Snapshot, policy: &Policy, facts: &AzureFacts, plan: &Pla
     let mut launched = Launched { machines: BTreeMap::new(), launches: BTreeMap::new(), faults: Vec::new() };
     for (id, claim) in &plan.spec.claims {
         let ways = ways.remove(id).unwrap_or_default();
-        match launch(&ground, claim, ways) {
+        match launch(&ground, (claim, &capacity(plan, id)), ways) {
             Ok((launch, machines)) => {
                 launched.machines.extend(machines);
                 launched.launches.insert(id.clone(), launch);
@@ -144,12 +145,20 @@ fn fault(claim: &ClaimSpec, changes: &BTreeSet<ChangeId>, Refusal { field, why }
     LaunchFault { changes: changes.clone(), object, why: format!("`{field}`: {why}") }
 }
 
+/// What a node of a claim's first choice has in all.
+fn capacity(plan: &Plan, claim: &ClaimSpecId) -> Resources {
+    let mut made = plan.spec.creates().filter(|(_, create, _)| create.spec == *claim);
+    let placement = made.next().and_then(|(id, _, _)| plan.evidence.placements.get(id));
+    let shape = placement.and_then(|placement| plan.evidence.shapes.get(placement.shape));
+    shape.map(|shape| shape.capacity.clone()).unwrap_or_default()
+}
+
 type Machines = BTreeMap<MachineId, Machine>;
 
 /// The primary has to be launchable; of the others those are left out that are not.
 fn launch(
     ground: &Ground<'_>,
-    claim: &ClaimSpec,
+    (claim, capacity): (&ClaimSpec, &Resources),
     ways: Vec<PricedChoice>,
 ) -> Result<(Launch, Machines), Vec<Refusal>> {
     let pool = ground.policy.pools.get(&claim.pool);
@@ -194,5 +203,6 @@ fn launch(
         };
         listed.extend(machine.map(|machine| LaunchChoice { choice, price_max: price, machine }));
     }
-    Ok((Launch { choices: listed, annotations: stamp::annotations(pool, class) }, machines))
+    let annotations = stamp::annotations(pool, class);
+    Ok((Launch { choices: listed, annotations, capacity: capacity.clone() }, machines))
 }

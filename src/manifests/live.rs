@@ -116,6 +116,7 @@ fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
             .filter(|name| !name.is_empty())
             .map(NodeName::new),
         is_meant: false,
+        uid: meta.uid.clone().filter(|_| meta.owner.is_none()),
     }
 }
 

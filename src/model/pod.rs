@@ -389,6 +389,9 @@ pub struct PodState {
     /// Whether nodeform wrote that: the node was made for pods of its owner and template.
     #[serde(skip_serializing_if = "super::written::is_default")]
     pub is_meant: bool,
+    /// The UID of a pod that nobody owns: one made later under its name is another. Whoever has an owner is known by that.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub uid: Option<Arc<str>>,
 }
 
 impl Pod {

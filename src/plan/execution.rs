@@ -7,11 +7,12 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use jiff::SignedDuration;
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::change::{ChangeId, Choice, ClaimSpecId};
-use crate::model::{Digest, MicroUsdPerHour, PodKey, Purpose};
+use super::owner::PodOwner;
+use crate::model::{Digest, MicroUsdPerHour, PodKey, Purpose, Resources};
 
 /// How many choices a claim has at most, the primary among them.
 pub const CHOICES_MAX: usize = 20;
@@ -29,6 +30,10 @@ pub struct MachineId(pub Arc<str>);
 pub struct Execution {
     /// The cluster that is meant.
     pub cluster: ClusterIdentity,
+    /// When the world was seen that the plan was made of; null where nobody knows, and then it is never carried out.
+    #[serde(with = "crate::model::written::optional_text")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<String>"))]
+    pub seen_at: Option<Timestamp>,
     /// What VMs are made of, each once.
     pub machines: BTreeMap<MachineId, Machine>,
     /// How each claim spec is launched.
@@ -69,6 +74,8 @@ pub struct Launch {
     pub choices: Vec<LaunchChoice>,
     /// Annotations of the claim beside the pool's: the hashes of pool and class, by which drift is seen.
     pub annotations: BTreeMap<Arc<str>, Arc<str>>,
+    /// What a node of the first choice has in all, as limits count it.
+    pub capacity: Resources,
 }
 
 /// One way to launch a claim.
@@ -225,13 +232,19 @@ pub struct Removal {
     pub grace: Option<SignedDuration>,
     /// The creates whose nodes must be Ready first: they take its pods. Sorted.
     pub after: Vec<ChangeId>,
+    /// Whose pods are evicted: the removal is approved for these. Sorted.
+    pub owners: Vec<PodOwner>,
 }
 
 impl ClusterIdentity {
     /// Returns whether it is the same cluster; Azure writes ids in capital letters or not.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
-        self.uid == other.uid && self.id.eq_ignore_ascii_case(&other.id)
+        let is_alike = |one: &str, other: &str| one.eq_ignore_ascii_case(other);
+        self.uid == other.uid
+            && is_alike(&self.id, &other.id)
+            && is_alike(&self.node_resource_group, &other.node_resource_group)
+            && is_alike(&self.location, &other.location)
     }
 
     /// Returns the id of a resource of the group of the nodes; `kind` is such as `Microsoft.Compute/virtualMachines`.

@@ -10,9 +10,10 @@ use serde_json::Value;
 
 use super::Plan;
 use super::change::ChangeId;
+use super::difference::Difference;
 use super::evidence::Evidence;
 use super::figures::{CostFigures, EvictionFigures, Figures, NodeFigures, PoolFigures};
-use super::identity::digest_of;
+use super::identity::{digest_of, vm_name};
 use super::spec::PlanSpec;
 use super::summary::Summary;
 use crate::model::written::EXACT_MAX;
@@ -196,7 +197,7 @@ pub fn write(plan: &Plan) -> String {
 }
 
 /// Returns the one spelling of a value: last the rows, one a line, and `evidence`, on one line.
-pub(super) fn spelt(mut value: Value) -> String {
+pub(crate) fn spelt(mut value: Value) -> String {
     value.sort_all_objects();
     let written = "a JSON value can be written";
     let mut last: Vec<(&str, String)> = Vec::new();
@@ -267,6 +268,7 @@ pub fn read(text: &str) -> Result<Plan, PlanFileFault> {
     known_fields(spec_value, &serde_json::to_value(&spec).expect("a spec has a JSON form"))?;
     let evidence: Evidence = part(&value, "evidence")?;
     complete(&spec, &evidence)?;
+    same_time(&spec, &evidence)?;
     let plan = Plan { spec, evidence };
     same_figures(&value, &plan)?;
     Ok(plan)
@@ -355,6 +357,17 @@ fn same_figures(value: &Value, plan: &Plan) -> Result<(), PlanFileFault> {
     Ok(())
 }
 
+/// Refuses a time that people read and that is not the one that is heeded.
+fn same_time(spec: &PlanSpec, evidence: &Evidence) -> Result<(), PlanFileFault> {
+    match &spec.execution {
+        Some(execution) if execution.seen_at != evidence.seen_at => Err(PlanFileFault::Malformed {
+            path: "spec.execution.seenAt".to_owned(),
+            because: "it is not that of `evidence`".to_owned(),
+        }),
+        Some(_) | None => Ok(()),
+    }
+}
+
 fn known_top_level(value: &Value) -> Result<(), PlanFileFault> {
     let known = ["apiVersion", "cost", "digest", "evidence", "evidenceDigest", "kind", "spec", "summary"];
     let is_known = |key: &str| known.contains(&key) || ROWS.contains(&key);
@@ -380,36 +393,19 @@ fn known_fields(found: &Value, understood: &Value) -> Result<(), PlanFileFault> 
 
 /// Returns the path of the first difference.
 fn difference(one: &Value, other: &Value, path: &str) -> Option<String> {
-    // Nearly all files hold what follows, and large ones have many paths to spell.
-    if one == other {
-        return None;
-    }
-    match (one, other) {
-        (Value::Object(ours), Value::Object(theirs)) => {
-            let keys: std::collections::BTreeSet<&String> = ours.keys().chain(theirs.keys()).collect();
-            keys.into_iter().find_map(|key| {
-                let path = format!("{path}.{key}");
-                match (ours.get(key), theirs.get(key)) {
-                    (Some(one), Some(other)) => difference(one, other, &path),
-                    (Some(_), None) | (None, Some(_)) => Some(path),
-                    (None, None) => None,
-                }
-            })
-        }
-        (Value::Array(ours), Value::Array(theirs)) if ours.len() == theirs.len() => {
-            let mut pairs = ours.iter().zip(theirs).enumerate();
-            pairs.find_map(|(place, (one, other))| difference(one, other, &format!("{path}[{place}]")))
-        }
-        _ => (one != other).then(|| path.to_owned()),
-    }
+    Difference::between(one, other, path).map(|found| found.path)
 }
 
 /// Checks that what refers to something refers to something that is there.
 fn complete(spec: &PlanSpec, evidence: &Evidence) -> Result<(), PlanFileFault> {
     let missing = |path: String, what: &str| Err(PlanFileFault::Malformed { path, because: what.to_owned() });
     for (id, planned) in &spec.changes {
-        if planned.change.create().is_some_and(|create| !spec.claims.contains_key(&create.spec)) {
+        let Some(create) = planned.change.create() else { continue };
+        if !spec.claims.contains_key(&create.spec) {
             return missing(format!("spec.changes.{id}.change.spec"), "no such claim among `spec.claims`");
+        }
+        if create.vm != vm_name(&create.claim) {
+            return missing(format!("spec.changes.{id}.change.vm"), "a VM is called after its NodeClaim");
         }
     }
     let ids = spec

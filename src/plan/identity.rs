@@ -86,6 +86,17 @@ pub fn vm_name(claim: &ClaimName) -> Arc<str> {
     Arc::from(format!("aks-{claim}"))
 }
 
+/// Returns whether a VM or a network interface is called as that of one of a claim's attempts. Azure does not heed case.
+#[must_use]
+pub fn is_named_after(name: &str, claim: &ClaimName) -> bool {
+    let (name, of_claim) = (name.to_ascii_lowercase(), vm_name(claim).to_ascii_lowercase());
+    let is_attempt = |rest: &str| {
+        let number = rest.strip_prefix('-').unwrap_or_default();
+        !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
+    };
+    name.strip_prefix(&of_claim).is_some_and(|rest| rest.is_empty() || is_attempt(rest))
+}
+
 /// Returns the claim name for a node that is adopted: the part of its VM's name behind `aks-`, so that the
 /// name leads back to the VM, else one of its own.
 #[must_use]

@@ -10,6 +10,7 @@ pub mod choices;
 pub mod claim;
 pub mod comparison;
 mod cost;
+pub mod difference;
 pub mod digest;
 mod drains;
 pub mod evidence;
@@ -21,6 +22,7 @@ pub mod held;
 pub mod identity;
 pub mod mark;
 pub mod order;
+pub mod owner;
 pub mod precondition;
 pub mod propose;
 pub mod reason;
@@ -50,6 +52,7 @@ pub use change::{
     OldNew, Update,
 };
 pub use cost::{at_most, of_nodes};
+pub use difference::Difference;
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
 pub use execution::Execution;
 pub use file::{API_VERSION, KIND, PlanFileFault, read, write};

@@ -284,8 +284,11 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
     }
     let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
     let digest = pool.and_then(|pool| Some((pool, ground.inputs.pools.get(&pool.name)?)));
+    // Whether an empty node may go does not depend on what new nodes of its pool would be like.
     preconditions.extend(
-        digest.map(|(pool, digest)| Precondition::PoolUnchanged { pool: pool.name.clone(), digest: *digest }),
+        digest
+            .filter(|_| removal.reason != Why::Empty)
+            .map(|(pool, digest)| Precondition::PoolUnchanged { pool: pool.name.clone(), digest: *digest }),
     );
     let what = removal.what.clone().unwrap_or_default();
     let reason = match removal.reason {

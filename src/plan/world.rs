@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::owner::{self, PodOwner};
 use super::propose::network;
 use super::spec::PlanSpec;
 use super::{ClaimSpec, Plan, storage};
@@ -17,8 +18,8 @@ use crate::model::eviction::Evictions;
 use crate::model::storage::Storage;
 use crate::model::{
     AbsentNode, CapacityType, ClassName, Fleet, Group, GroupRef, InstanceType, LabelKey, Namespace,
-    NamespaceLabels, Node, NodeClass, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool, Preemption,
-    Price, Quota, Region, SkuName, Supposed, Workload, label,
+    NamespaceLabels, Node, NodeClass, NodeName, Overlay, Pod, PodKey, PodPlace, PodSpec, PodState, Pool,
+    Preemption, Price, Quota, Region, SkuName, Supposed, Workload, label,
 };
 use crate::policy::Policy;
 use crate::snapshot::{Assumption, Daemon, Gap, Snapshot};
@@ -219,21 +220,34 @@ impl World {
         self.pods.iter().filter(is_pods).map(|group| group.names.len()).sum()
     }
 
+    /// Returns whose pods have to be evicted where a node goes; an owner may be named more than once.
+    pub fn evicted_owners<'w>(&'w self, node: &'w NodeName) -> impl Iterator<Item = PodOwner> + 'w {
+        let is_here =
+            move |group: &&PodGroup| matches!(&group.place, PodPlace::Bound(place) if place == node);
+        let groups = self.pods.iter().filter(is_here);
+        groups.flat_map(|group| owner::owners(&self.pods_of(group)))
+    }
+
+    fn pods_of(&self, group: &PodGroup) -> Vec<Pod> {
+        // A place outside the list, which no written plan has, asks for nothing.
+        let spec = self.pod_specs.get(group.spec).cloned().unwrap_or_default();
+        let pod = |name: &Arc<str>| Pod {
+            key: PodKey { namespace: group.namespace.clone(), name: name.clone() },
+            workload: group.workload.clone(),
+            spec: spec.clone(),
+            place: group.place.clone(),
+            is_daemon: group.is_daemon,
+            is_do_not_disrupt: group.is_do_not_disrupt,
+            is_terminating: group.is_terminating,
+            state: group.state.clone(),
+        };
+        group.names.iter().map(pod).collect()
+    }
+
     fn pod_list(&self) -> Vec<Pod> {
         let mut pods = Vec::with_capacity(self.pod_count());
         for group in &self.pods {
-            // A place outside the list, which no written plan has, asks for nothing.
-            let spec = self.pod_specs.get(group.spec).cloned().unwrap_or_default();
-            pods.extend(group.names.iter().map(|name| Pod {
-                key: PodKey { namespace: group.namespace.clone(), name: name.clone() },
-                workload: group.workload.clone(),
-                spec: spec.clone(),
-                place: group.place.clone(),
-                is_daemon: group.is_daemon,
-                is_do_not_disrupt: group.is_do_not_disrupt,
-                is_terminating: group.is_terminating,
-                state: group.state.clone(),
-            }));
+            pods.extend(self.pods_of(group));
         }
         pods.sort_by(|one, other| one.key.cmp(&other.key));
         pods

@@ -7,12 +7,18 @@ use super::view::PlanView;
 use super::words::count;
 use crate::model::{Price, label};
 use crate::plan::Plan;
-use crate::review::proposal::{Derived, DestroyLine};
+use crate::review::proposal::{Derived, DestroyLine, Template};
 
 /// Returns what follows from a plan.
 #[must_use]
 pub fn derived(plan: &Plan) -> Derived {
-    Derived { markdown: plan_markdown_whole(plan), destroys: destroys(plan) }
+    derived_by(plan, Template::NEWEST)
+}
+
+/// Returns what follows from a plan by a template.
+#[must_use]
+pub fn derived_by(plan: &Plan, template: Template) -> Derived {
+    Derived { markdown: plan_markdown_whole(plan, template), destroys: destroys(plan) }
 }
 
 /// Returns the lines of `destroy.yaml`: a YAML list, by name.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
 use super::approved::ApprovedPlan;
 use super::brakes::{Brakes, unlike};
@@ -13,9 +13,16 @@ use super::left_out::LeftOut;
 use super::room::Room;
 use super::{CheckedPlan, obstacles};
 use crate::model::PodKey;
+use crate::plan::execution::ClusterIdentity;
 use crate::plan::{self, Change, ChangeId, Execution, Inputs, Plan, Precondition, Status};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
+
+/// For how long after its world was seen a plan may begin at most.
+pub const VALID_MAX: SignedDuration = SignedDuration::from_hours(30 * 24);
+
+/// How far the clocks of who proposes and who carries out may be apart.
+const CLOCKS_APART_MAX: SignedDuration = SignedDuration::from_mins(5);
 
 /// How fast a plan may be carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +59,25 @@ pub enum NotApproved {
     Suspended {
         /// Its name, where it is known.
         fleet: Option<Arc<str>>,
+    },
+    /// It says nothing of until when it may begin.
+    #[error("the plan does not say until when it may begin")]
+    WithoutEnd,
+    /// It may begin for longer than any plan.
+    #[error("the plan of {seen_at} says that it may begin until {at}, and no plan may for more than 30 days")]
+    TooLong {
+        /// When its world was seen.
+        seen_at: Timestamp,
+        /// Until when it may begin.
+        at: Timestamp,
+    },
+    /// Its world is said to be seen later than now.
+    #[error("the plan says that its cluster was seen at {seen_at}, and it is {now}")]
+    SeenLater {
+        /// When it is said to be seen.
+        seen_at: Timestamp,
+        /// What time it is.
+        now: Timestamp,
     },
     /// Its time is over.
     #[error("the plan expired at {at}")]
@@ -116,6 +142,14 @@ impl NotApproved {
                 "go on with `kubectl patch nodefleet {} --type merge -p '{{\"spec\":{{\"suspend\":false}}}}'`",
                 fleet.as_deref().unwrap_or("NAME")
             ),
+            Self::WithoutEnd | Self::TooLong { .. } => {
+                "plan again: `nodeform plan --live --out plan.json`; `--valid-for` says for how long it may begin"
+                    .to_owned()
+            }
+            Self::SeenLater { .. } => {
+                "look whether the clock of this machine is right, then plan again: `nodeform plan --live --out plan.json`"
+                    .to_owned()
+            }
             Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),
             Self::MissingKinds { .. } => {
                 "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned()
@@ -166,6 +200,7 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     if let Some(found) = other_cluster(&execution, now.snapshot) {
         refused.push(found);
     }
+    refused.extend(out_of_time(&plan, &execution, now.snapshot.at).filter(|_| now.begun.is_empty()));
     let expired = plan.spec.expires_at.filter(|at| now.snapshot.at.is_none_or(|now| now >= *at));
     if let Some(at) = expired.filter(|_| now.begun.is_empty()) {
         refused.push(NotApproved::Expired { at });
@@ -196,7 +231,7 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
             None => {
                 let broken = planned.preconditions.iter().find_map(|condition| broken(condition, &inputs));
                 let broken = broken.or_else(|| not_allowed.get(id).map(ToString::to_string));
-                broken.or_else(|| beyond(&plan, (id, &planned.change), &mut room))
+                broken.or_else(|| beyond(&plan, &planned.change, &mut room))
             }
         };
         let because = match (because, plan::status(&planned.change, now.snapshot)) {
@@ -208,6 +243,17 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     }
     drop(room);
     Ok(ApprovedPlan::of(plan, execution, left_out, (terms, brakes)))
+}
+
+/// Why the times that a plan says cannot be so: nobody who reviews one expects it to begin in half a year.
+fn out_of_time(plan: &Plan, execution: &Execution, now: Option<Timestamp>) -> Option<NotApproved> {
+    let (Some(seen_at), Some(at)) = (execution.seen_at, plan.spec.expires_at) else {
+        return Some(NotApproved::WithoutEnd);
+    };
+    if let Some(now) = now.filter(|now| seen_at.duration_since(*now) > CLOCKS_APART_MAX) {
+        return Some(NotApproved::SeenLater { seen_at, now });
+    }
+    (at.duration_since(seen_at) > VALID_MAX).then_some(NotApproved::TooLong { seen_at, at })
 }
 
 /// Takes a plan up that an earlier process was allowed to carry out: what has begun is finished, and nothing else of it
@@ -236,11 +282,11 @@ pub fn finish(plan: Plan, now: Now<'_>, left: &LeftOut) -> Result<ApprovedPlan, 
 }
 
 /// Why limits leave no room for a create beside what is there by now and what was let in before it.
-fn beyond(plan: &Plan, (id, change): (&ChangeId, &Change), room: &mut Room<'_>) -> Option<String> {
-    let claim = plan.spec.claims.get(&change.create()?.spec)?;
-    let placement = plan.evidence.placements.get(id)?;
-    let shape = plan.evidence.shapes.get(placement.shape)?;
-    room.take(&claim.pool, &shape.capacity).err()
+fn beyond(plan: &Plan, change: &Change, room: &mut Room<'_>) -> Option<String> {
+    let spec = &change.create()?.spec;
+    let claim = plan.spec.claims.get(spec)?;
+    let launch = plan.spec.execution.as_ref()?.launches.get(spec)?;
+    room.take(&claim.pool, &launch.capacity).err()
 }
 
 /// Returns that a plan is of another cluster than the one that was seen, where it is.
@@ -252,10 +298,18 @@ pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotAp
         return Some(NotApproved::OtherCluster { planned: planned.clone(), found });
     }
     let facts = snapshot.azure.as_ref()?;
-    let planned = &execution.cluster.id;
-    let is_same = facts.cluster.id.eq_ignore_ascii_case(planned);
-    (!is_same)
-        .then(|| NotApproved::OtherCluster { planned: planned.clone(), found: facts.cluster.id.clone() })
+    let seen = ClusterIdentity {
+        uid: found,
+        id: facts.cluster.id.clone(),
+        node_resource_group: facts.cluster.node_resource_group.clone(),
+        location: facts.cluster.location.clone(),
+    };
+    let told = |cluster: &ClusterIdentity| {
+        let ClusterIdentity { id, node_resource_group, location, uid: _ } = cluster;
+        format!("{id}, with nodes in resource group {node_resource_group} of {location}").into()
+    };
+    (!execution.cluster.is_same(&seen))
+        .then(|| NotApproved::OtherCluster { planned: told(&execution.cluster), found: told(&seen) })
 }
 
 /// Why a precondition of policy no longer holds; those of nodes are looked at when their turn comes.

@@ -99,6 +99,9 @@ impl ApprovedPlan {
                 Fate::NoLongerHolds(because) => {
                     left_out.insert(id.clone(), LeftOut::NoLongerHolds(because.clone()));
                 }
+                Fate::Waits(because) => {
+                    left_out.insert(id.clone(), LeftOut::Waits(because.clone()));
+                }
             }
         }
         let later: BTreeSet<&ChangeId> = covered.waves.iter().flatten().collect();

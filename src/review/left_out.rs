@@ -13,6 +13,7 @@ pub enum LeftOut {
     NoLongerNeeded(Arc<str>),
     /// What it was approved on is not so any more.
     NoLongerHolds(Arc<str>),
-    /// It may be begun later, while the plan is good: a freeze, a budget or a PodDisruptionBudget keeps it.
+    /// It may be begun later, while the plan is good: a freeze, a budget, a PodDisruptionBudget or a pod that nobody
+    /// reviewed keeps it.
     Waits(Arc<str>),
 }

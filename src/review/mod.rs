@@ -11,13 +11,14 @@ mod approve;
 mod approved;
 mod brakes;
 pub mod covers;
+pub mod fields;
 pub mod gate;
 mod left_out;
 mod obstacles;
 pub mod proposal;
 mod room;
 
-pub use approve::{NotApproved, Now, Terms, approve, finish, other_cluster, resume};
+pub use approve::{NotApproved, Now, Terms, VALID_MAX, approve, finish, other_cluster, resume};
 pub use approved::ApprovedPlan;
 pub use brakes::{Braked, Brakes, Leaving};
 pub use left_out::LeftOut;

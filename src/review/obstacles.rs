@@ -2,11 +2,11 @@
 //!
 //! Decided from what was seen alone. Must never refuse for what is not known.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::approve::NotApproved;
-use crate::model::{LabelKey, Node, Pod, PodKey, Requirements, Taint, label};
+use crate::model::{LabelKey, Node, NodeName, Pod, PodKey, PodPlace, Requirements, Taint, label};
 use crate::plan::{Change, ChangeId, Plan, PlannedChange};
 use crate::snapshot::obstacles::{Obstacles, OtherProvisioner, TAGS_WRITE};
 use crate::snapshot::{AzureFacts, Snapshot};
@@ -59,19 +59,32 @@ fn of_other(
         }
         OtherProvisioner::ClusterAutoscaler { pool, labels, taints } => {
             let pools = Agents::of(snapshot, pool, labels, taints);
-            let pod = planned(plan).find(|pod| pools.could_take(pod))?;
+            let pod = planned(plan, snapshot).find(|pod| pools.could_take(pod))?;
             let pod = pod.key.clone();
             Some(NotApproved::ClusterAutoscaler { cluster, pool: pool.clone(), pod })
         }
     }
 }
 
-/// The pods that the plan places on new nodes.
-fn planned(plan: &Plan) -> impl Iterator<Item = Pod> {
-    let snapshot = plan.snapshot();
-    let placed: std::collections::BTreeSet<PodKey> =
-        plan.evidence.placements.values().flat_map(|placement| placement.pods.iter().cloned()).collect();
-    snapshot.pods.into_iter().filter(move |pod| placed.contains(&pod.key) && !pod.key.is_placeholder())
+/// The pods that are there and that new nodes of the plan are for: those that wait for one, and those of nodes that go once one
+/// is there.
+fn planned<'s>(plan: &'s Plan, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Pod> {
+    let execution = plan.spec.execution.iter();
+    let nominated: BTreeSet<&PodKey> =
+        execution.clone().flat_map(|execution| execution.nominations.values()).flatten().collect();
+    let waits_for_new = |id: &ChangeId| {
+        execution.clone().any(|it| it.removals.get(id).is_some_and(|removal| !removal.after.is_empty()))
+    };
+    let goes: BTreeSet<&NodeName> = plan
+        .spec
+        .deletes()
+        .filter(|(id, _)| waits_for_new(id))
+        .map(|(_, delete)| &delete.target.node)
+        .collect();
+    snapshot.pods.iter().filter(move |pod| {
+        let leaves = matches!(&pod.place, PodPlace::Bound(node) if goes.contains(node)) && !pod.is_daemon;
+        !pod.key.is_placeholder() && (leaves || nominated.contains(&pod.key))
+    })
 }
 
 /// What nodes of an agent pool are like: as those that are there, else as the managed cluster says.

@@ -15,9 +15,8 @@ use crate::review::{ApprovedPlan, Room};
 
 /// Returns what the node of a create will have.
 pub(super) fn planned<'p>(plan: &'p ApprovedPlan, create: &ChangeId) -> Option<&'p Resources> {
-    let evidence = &plan.plan().evidence;
-    let placement = evidence.placements.get(create)?;
-    evidence.shapes.get(placement.shape).map(|shape| &shape.capacity)
+    let spec = &plan.spec().changes.get(create)?.change.create()?.spec;
+    plan.execution().launches.get(spec).map(|launch| &launch.capacity)
 }
 
 /// Returns the room beside the nodes that are there or on their way.

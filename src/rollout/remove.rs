@@ -3,7 +3,7 @@
 //! Nothing of it starts unless the node is the one that was approved. Once it is tainted it is finished: a node that is half
 //! drained helps nobody. Until then pods may come and people may protect it: that is looked at again, and it is taken back.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -18,6 +18,7 @@ use super::own::absent::Absent;
 use super::own::foreign;
 use crate::model::{ClaimName, DisruptionReason, NodeName, Taint, label};
 use crate::plan::execution::{NodeIdentity, Removal};
+use crate::plan::identity::is_named_after;
 use crate::plan::{ChangeId, Delete, Precondition};
 use crate::world::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 
@@ -153,7 +154,7 @@ impl<'a> Going<'a> {
         if !has_claim {
             return Some(format!("node `{name}` has no NodeClaim any more, or another"));
         }
-        if has_vm && !has_same_vm {
+        if has_vm && !has_same_vm || self.stands_on_other_vm() {
             return Some(format!("the VM of node `{name}` is another than the one that was approved"));
         }
         let vm = self.same_vm().filter(|vm| vm.state != Provisioning::Deleting);
@@ -203,6 +204,14 @@ impl<'a> Going<'a> {
         None
     }
 
+    /// Whether its Node says that it stands on another VM than the plan means; of a VM that is gone an old Node may say so.
+    fn stands_on_other_vm(&self) -> bool {
+        let Some((_, node)) = self.node() else { return false };
+        let Some(found) = node.provider_id.as_deref() else { return false };
+        let found = found.trim_start_matches("azure://");
+        self.identity.vm.as_deref().map_or(node.is_ready, |planned| !planned.eq_ignore_ascii_case(found))
+    }
+
     /// Goes on with what has begun.
     fn go_on(&self, since: Timestamp) -> Standing {
         let Self { ground, id, .. } = *self;
@@ -219,8 +228,9 @@ impl<'a> Going<'a> {
         {
             return asks;
         }
+        // Whatever the plan says of its VM: pods run on a Node that is Ready.
         if let Some((name, node)) = self.node()
-            && vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
+            && vm.map_or(node.is_ready, |vm| vm.state != Provisioning::Deleting)
         {
             let taken_back = || self.take_back(node);
             let tainted = || self.taint(name, node);
@@ -245,6 +255,14 @@ impl<'a> Going<'a> {
         self.let_go()
     }
 
+    /// Whether a network interface was made for the NodeClaim of this node, in this cluster: by its name and by its tags,
+    /// whatever the plan lists.
+    fn is_own(&self, nic: &str, tags: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
+        let name = nic.rsplit('/').next().unwrap_or(nic);
+        let is_of_claim = self.delete.target.claim.as_ref().is_some_and(|claim| is_named_after(name, claim));
+        is_of_claim && foreign(tags, &self.ground.execution().cluster, None).is_none()
+    }
+
     fn delete_vm(&self, vm: &SeenVm, drained: Option<NodeName>) -> Effect {
         Effect::DeleteVm(VmRef {
             id: vm.id.clone(),
@@ -262,7 +280,8 @@ impl<'a> Going<'a> {
         if let Some(asks) = listed.and_then(|vm| ground.confirm(id, Absent::vm(vm))) {
             return asks;
         }
-        let mut interfaces = self.identity.interfaces.iter().filter_map(|nic| ground.world.interface(nic));
+        let interfaces = self.identity.interfaces.iter().filter_map(|nic| ground.world.interface(nic));
+        let mut interfaces = interfaces.filter(|nic| self.is_own(&nic.id, &nic.tags));
         if let Some(nic) = interfaces.next() {
             return match nic.state {
                 Provisioning::Deleting => {

@@ -5,10 +5,13 @@ use std::sync::Arc;
 
 use jiff::SignedDuration;
 use nodeform::model::{
-    CapacityType, ClaimName, ClassName, DisruptionReason, ExpireAfter, MicroUsdPerHour, NodeName, PodKey,
-    PoolName, Region, Requirements, Resources, SkuName, WhatIf, Wishes, Zone,
+    CapacityType, ClaimName, ClassName, Digest, DisruptionReason, ExpireAfter, MicroUsdPerHour, NodeName,
+    PodKey, PoolName, Region, Requirements, Resources, SkuName, WhatIf, Wishes, Zone,
 };
-use nodeform::plan::execution::{ClusterIdentity, Launch, LaunchChoice, MachineId, NodeIdentity, Removal};
+use nodeform::plan::execution::{
+    ClusterIdentity, DiskPlacement, KubeletSpec, Launch, LaunchChoice, Machine, MachineId, NetworkSpec,
+    NodeIdentity, OsDiskSpec, Removal, SecuritySpec,
+};
 use nodeform::plan::{
     Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, Evidence, Execution, ExistingNode,
     Inputs, Plan, PlanSpec, PlannedChange, Step, Wave,
@@ -196,7 +199,8 @@ impl Sketch {
                 node_resource_group: "nodes".into(),
                 location: "westeurope".into(),
             },
-            machines: BTreeMap::new(),
+            seen_at: None,
+            machines: BTreeMap::from([(MachineId(Arc::from("machine")), machine())]),
             launches: BTreeMap::new(),
             nodes: BTreeMap::new(),
             removals: BTreeMap::new(),
@@ -220,7 +224,7 @@ impl Sketch {
             execution.nodes.insert(id.clone(), node.identity());
             let grace = node.grace.map(SignedDuration::from_mins);
             let after = node.after.iter().map(|name| coming_id(*name)).collect();
-            execution.removals.insert(id.clone(), Removal { grace, after });
+            execution.removals.insert(id.clone(), Removal { grace, after, owners: Vec::new() });
             wave.steps.entry(Step::Drain).or_default().push(id.clone());
             wave.steps.entry(Step::Delete).or_default().push(id.clone());
             changes.insert(id, PlannedChange { change: Change::Delete(delete), preconditions: Vec::new() });
@@ -278,7 +282,7 @@ impl Coming {
             price_max: self.price(),
             machine: MachineId(Arc::from("machine")),
         });
-        Launch { choices: choices.collect(), annotations: BTreeMap::new() }
+        Launch { choices: choices.collect(), annotations: BTreeMap::new(), capacity: Resources::none() }
     }
 
     fn claim(&self) -> ClaimSpec {
@@ -317,6 +321,35 @@ impl Going {
             vm_id: Some(format!("vm-{}", self.vm).into()),
             ..NodeIdentity::default()
         }
+    }
+}
+
+/// What every VM is made of.
+fn machine() -> Machine {
+    Machine {
+        image: "/CommunityGalleries/g/images/i/versions/202511.20.0".into(),
+        generation: 2,
+        os_disk: OsDiskSpec { size_gb: 128, placement: DiskPlacement::Managed },
+        network: NetworkSpec {
+            subnet: "/subscriptions/s/subnets/nodes".into(),
+            security_group: None,
+            backend_pools: Vec::new(),
+            accelerated_networking: true,
+            pod_addresses: 0,
+        },
+        identities: Vec::new(),
+        security: SecuritySpec::default(),
+        tags: BTreeMap::new(),
+        ultra_ssd: None,
+        kubelet: KubeletSpec {
+            max_pods: 50,
+            kube_reserved: BTreeMap::new(),
+            system_reserved: BTreeMap::new(),
+            eviction_hard: BTreeMap::new(),
+        },
+        admin_user: "azureuser".into(),
+        ssh_key: Digest::of_bytes(b"key"),
+        bootstrap: Digest::of_bytes(b"bootstrap"),
     }
 }
 

@@ -4,6 +4,7 @@
 mod by_hand;
 mod faulty;
 mod invariants;
+mod other_ids;
 mod pace;
 mod planted;
 mod refused;

@@ -1,5 +1,7 @@
 //! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
 
+#[cfg(test)]
+mod leaves;
 pub(super) mod second;
 pub(super) mod watch;
 mod withdrawn;
@@ -21,11 +23,11 @@ use crate::apply::{Stop, ended, recorded};
 use crate::git::remote::{Clone, Found, PlanEntry, Tip};
 use crate::ledger::Ledger;
 use crate::offline::World;
-use crate::plan::ChangeId;
-use crate::render::proposal::derived;
+use crate::plan::{ChangeId, Plan};
+use crate::render::proposal::derived_by;
 use crate::render::words::count;
 use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, idle_creates};
-use crate::rollout::Ended;
+use crate::rollout::{Ended, Outcome};
 use watch::Watch;
 
 /// What is said of a create that only struck removals needed.
@@ -164,7 +166,7 @@ impl Merged<'_> {
             }
             let files = clone.files(tip, &entry).map_err(|fault| remote::failure(&fault))?;
             let read = name.and_then(|name| {
-                let proposal = proposal::read(Some(&name), Files::of(files)?, derived)?;
+                let proposal = proposal::read(Some(&name), Files::of(files)?, derived_by)?;
                 Ok(Folder { name, proposal })
             });
             match read {
@@ -177,7 +179,7 @@ impl Merged<'_> {
         for (plans, what) in told.into_iter().filter(|(plans, _)| *plans > 0) {
             self.ui.aside(&format!("Passed over: {}, {what}.\n", count(plans, "plan")));
         }
-        folders.sort_by_key(|folder| (folder.proposal.plan.evidence.seen_at, folder.name.clone()));
+        folders.sort_by_key(|folder| (seen_at(&folder.proposal.plan), folder.name.clone()));
         Ok(folders)
     }
 
@@ -194,7 +196,10 @@ impl Merged<'_> {
             self.applying(world, Some(self.review(&name))).apply(checked, struck)
         });
         match ended {
-            Ok(ended) => self.note(&ended),
+            Ok(ended) => {
+                spent(&name, &ended).iter().for_each(|line| self.ui.aside(line));
+                self.note(&ended)
+            }
             Err(failure) if failure.exit == Exit::Stale => {
                 self.refuse(&name.to_string(), &failure);
                 Ok(())
@@ -236,6 +241,24 @@ impl Merged<'_> {
     }
 }
 
+/// Says which approvals of a plan are spent, and what to do about them: what waits is gone on with instead.
+fn spent(name: &FolderName, ended: &Ended) -> Option<String> {
+    let is_lost = |outcome: &&Outcome| matches!(outcome, Outcome::NoLongerHolds { .. });
+    let lost = ended.outcomes.values().filter(is_lost).count();
+    (lost > 0 && ended.open.is_empty()).then(|| {
+        format!(
+            "The approval of {name} is spent, {} of it no longer held: review what is wanted by now, with `nodeform propose --live --class {}`.\n",
+            count(lost, "change"),
+            name.class
+        )
+    })
+}
+
+/// When the world was seen that a plan was made of.
+fn seen_at(plan: &Plan) -> Option<Timestamp> {
+    plan.spec.execution.as_ref().and_then(|execution| execution.seen_at)
+}
+
 fn is_long_ago(expires_at: Timestamp, now: Timestamp) -> bool {
     expires_at.checked_add(TOLD_FOR).is_ok_and(|at| at < now)
 }
@@ -252,4 +275,24 @@ fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
 
 fn broken(fault: &ProposalFault) -> Failure {
     Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }.hint(fault.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spent_approval_is_said_with_what_to_do_and_one_that_waits_is_not() {
+        let name = FolderName::parse("2026-11", "move-pods-k3v2q2m7xa").expect("a name");
+        let id = |id: &str| ChangeId(id.into());
+        let mut ended = Ended::default();
+        ended.outcomes.insert(id("a"), Outcome::Done);
+        assert_eq!(spent(&name, &ended), None);
+        ended.outcomes.insert(id("b"), Outcome::NoLongerHolds { because: "so".into() });
+        let said = spent(&name, &ended).expect("it is spent");
+        assert!(said.contains("2026-11/move-pods-k3v2q2m7xa is spent, 1 change of it"), "{said}");
+        assert!(said.contains("`nodeform propose --live --class move-pods`"), "{said}");
+        ended.open.insert(id("c"), "the freeze to end".to_owned());
+        assert_eq!(spent(&name, &ended), None);
+    }
 }

@@ -12,10 +12,22 @@ use crate::offline::again::{Brakes, Waiting, again};
 use crate::plan::{ChangeId, Plan};
 use crate::render::words::count;
 use crate::review::covers::{Covered, Fate, covers};
-use crate::review::{ApprovedPlan, LeftOut};
+use crate::review::{ApprovedPlan, LeftOut, RefusedPlan};
 
 /// How many changes are told one by one that would be needed and nobody approved.
 const TOLD_MAX: usize = 5;
+
+/// What to do about what nobody approved.
+const NEXT: &str = "Left to the next proposal";
+
+/// What a second plan leaves of an approved one.
+#[derive(Debug)]
+pub(super) struct Narrowed {
+    /// What of it is done.
+    pub(super) plan: ApprovedPlan,
+    /// What there is to say of the rest, a line each.
+    pub(super) said: Vec<String>,
+}
 
 /// Narrows an approved plan to what a second plan of the same world covers. `closed` are the changes that have begun or
 /// ended.
@@ -28,25 +40,41 @@ pub(in crate::cli) fn planned_again(
     closed: &BTreeSet<ChangeId>,
     ui: Ui,
 ) -> Result<ApprovedPlan, Failure> {
+    let Narrowed { plan, said } = narrowed(world, approved, closed).map_err(world::refused)?;
+    said.iter().for_each(|line| ui.aside(&format!("{line}\n")));
+    Ok(plan)
+}
+
+/// The same, with what there is to say.
+///
+/// # Errors
+/// The second plan is refused by the judge.
+pub(super) fn narrowed(
+    world: &World,
+    approved: ApprovedPlan,
+    closed: &BTreeSet<ChangeId>,
+) -> Result<Narrowed, RefusedPlan> {
     let left = left(&approved, closed);
     if left.spec.changes.is_empty() {
-        return Ok(approved);
+        return Ok(Narrowed { plan: approved, said: Vec::new() });
     }
     // What has begun has made pods wait whose room is not to be given away, and what was planned for such pods is for them.
     let is_for_waiting =
         left.spec.execution.as_ref().is_some_and(|execution| !execution.nominations.is_empty());
     let waiting = if is_for_waiting || !closed.is_empty() { Waiting::Seen } else { Waiting::Unseen };
-    let planned = |brakes| again(world, &left, waiting, brakes).map_err(world::refused);
-    let mut covered = covers(&left, &planned(Brakes::On)?);
+    let fresh = again(world, &left, waiting, Brakes::On)?;
+    let mut covered = covers(&left, &fresh);
     let waits = match covered.approved.values().all(is_settled) {
         true => BTreeMap::new(),
-        false => waits(&mut covered, &covers(&left, &planned(Brakes::Off)?)),
+        false => waits(&mut covered, &covers(&left, &again(world, &left, waiting, Brakes::Off)?)),
     };
+    let mut said: Vec<String> = Vec::new();
     if let Some(because) = covered.drop_if_too_many_are_lost(approved.plan()) {
-        ui.aside(&format!("{because}: the others are not begun; propose them anew.\n"));
+        said.push(format!("{because}: the others are not begun; propose them anew."));
     }
-    tell_strange(&covered, ui);
-    Ok(approved.narrowed(&covered).leaving_out(waits))
+    said.extend(strange(&covered));
+    said.extend(pending(&fresh));
+    Ok(Narrowed { plan: approved.narrowed(&covered).leaving_out(waits), said })
 }
 
 /// The plan without what has begun, has ended or is left out.
@@ -57,7 +85,7 @@ fn left(approved: &ApprovedPlan, closed: &BTreeSet<ChangeId>) -> Plan {
 }
 
 const fn is_settled(fate: &Fate) -> bool {
-    matches!(fate, Fate::Kept(_) | Fate::Gone)
+    matches!(fate, Fate::Kept(_) | Fate::Gone | Fate::Waits(_))
 }
 
 /// Takes out of what is covered what would be done without freezes, budgets and PodDisruptionBudgets: it waits for those.
@@ -67,7 +95,7 @@ fn waits(covered: &mut Covered, without_brakes: &Covered) -> BTreeMap<ChangeId, 
         let because: Arc<str> = match fate {
             Fate::NoLongerHolds(because) => because.clone(),
             Fate::NoLongerNeeded(_) => "the nodes whose pods it takes wait".into(),
-            Fate::Kept(_) | Fate::Gone => continue,
+            Fate::Kept(_) | Fate::Gone | Fate::Waits(_) => continue,
         };
         if without_brakes.approved.get(id).is_some_and(|fate| fate.kept().is_some()) {
             waits.insert(id.clone(), LeftOut::Waits(because));
@@ -77,12 +105,29 @@ fn waits(covered: &mut Covered, without_brakes: &Covered) -> BTreeMap<ChangeId, 
     waits
 }
 
-fn tell_strange(covered: &Covered, ui: Ui) {
+/// Says what would be needed and nobody approved.
+fn strange(covered: &Covered) -> Vec<String> {
     let strange = covered.strange.values();
-    for because in strange.take(TOLD_MAX) {
-        ui.aside(&format!("Left to the next proposal: {because}.\n"));
-    }
+    let mut lines: Vec<String> =
+        strange.take(TOLD_MAX).map(|because| format!("{NEXT}: {because}.")).collect();
     if let Some(more) = covered.strange.len().checked_sub(TOLD_MAX).filter(|more| *more > 0) {
-        ui.aside(&format!("Left to the next proposal: {} more.\n", count(more, "change")));
+        lines.push(format!("{NEXT}: {} more.", count(more, "change")));
     }
+    lines
+}
+
+/// Says which pods wait by now for whom no approved node has room.
+fn pending(fresh: &Plan) -> Option<String> {
+    let unplaced = &fresh.evidence.report.unplaced;
+    let mut pods = unplaced.iter().flat_map(|group| &group.pods).filter(|pod| !pod.is_placeholder());
+    let first = pods.next()?;
+    let pods = pods.count() + 1;
+    let (stay, such) = match pods {
+        1 => ("stays", String::new()),
+        _ => ("stay", format!(", such as `{first}`")),
+    };
+    let which = if pods == 1 { format!("pod `{first}`") } else { count(pods, "pod") };
+    Some(format!(
+        "{NEXT}: {which} {stay} Pending, for whom no approved node has room{such}: `nodeform propose --live --class create`."
+    ))
 }

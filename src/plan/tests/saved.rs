@@ -165,6 +165,7 @@ fn the_schema_names_every_part_of_the_file() {
             node_resource_group: "g".into(),
             location: "l".into(),
         },
+        seen_at: plan.evidence.seen_at,
         machines: std::collections::BTreeMap::new(),
         launches: std::collections::BTreeMap::new(),
         nodes: std::collections::BTreeMap::new(),

@@ -2,11 +2,14 @@
 //!
 //! It follows from the plan alone, so that it is the same wherever the plan's folder lies. Nothing is cut.
 
+mod changed;
 mod destroys;
+mod full;
 mod made;
 
 use super::missing;
 use crate::model::Digest;
+use crate::plan::execution::ClusterIdentity;
 use crate::plan::{Plan, Step, file};
 use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::line::Line;
@@ -18,22 +21,21 @@ use crate::render::page::headline::headline;
 use crate::render::page::not_done::not_done;
 use crate::render::page::pending::pending;
 use crate::render::page::preemptions::preemptions;
-use crate::render::page::removals::in_place;
 use crate::render::page::{question, refused};
 use crate::render::terminal::warnings;
 use crate::render::view::PlanView;
 use crate::render::words::count;
-use crate::review::proposal::class;
+use crate::review::proposal::{Template, class};
 use crate::snapshot::Gap;
 
 /// Returns the plan as Markdown with every node and pod.
 #[must_use]
-pub fn plan_markdown_whole(plan: &Plan) -> String {
+pub fn plan_markdown_whole(plan: &Plan, template: Template) -> String {
     let view = PlanView::new(plan, None);
     let mut page = Page::default();
     page.line(&title(plan));
     page.line(&format!("**{}**", headline(&view).text()));
-    page.items(facts(plan));
+    page.items(facts(plan, template));
     let mut summary: Vec<Line> = refused::line(plan).into_iter().collect();
     summary.extend(question::head(plan));
     summary.extend(cost(&view));
@@ -44,7 +46,7 @@ pub fn plan_markdown_whole(plan: &Plan) -> String {
     page.section("Check first", lines(&guesses(&view)));
     let counts = view.counts();
     page.section(&format!("Destroy ({})", counts.destroy), destroys::items(&view));
-    page.section("Change in place", lines(&in_place(&view)));
+    page.section("Change in place", changed::items(&view));
     page.section(&format!("Create ({})", counts.add), made::items(&view));
     page.section("On nodes that stay", kept(&view).iter().map(item).collect());
     page.section("Preemption", lines(&preemptions(&view)));
@@ -104,14 +106,13 @@ fn title(plan: &Plan) -> String {
 }
 
 /// What the plan is held fast by.
-fn facts(plan: &Plan) -> Vec<String> {
+fn facts(plan: &Plan, template: Template) -> Vec<String> {
     let mut facts = Vec::new();
     if let Some(execution) = &plan.spec.execution {
-        facts.push(format!(
-            "Cluster: {}, UID {}",
-            code_whole(&execution.cluster.id),
-            code_whole(&execution.cluster.uid)
-        ));
+        let ClusterIdentity { uid, id, node_resource_group, location } = &execution.cluster;
+        facts.push(format!("Cluster: {}, UID {}", code_whole(id), code_whole(uid)));
+        let (group, location) = (code_whole(node_resource_group), code_whole(location));
+        facts.push(format!("Its nodes: resource group {group} in {location}"));
     }
     facts.extend(plan.evidence.seen_at.map(|at| format!("Seen at: {}", code_whole(&at.to_string()))));
     facts.extend(plan.spec.expires_at.map(|at| format!("May begin until: {}", code_whole(&at.to_string()))));
@@ -119,6 +120,7 @@ fn facts(plan: &Plan) -> Vec<String> {
     // The plan's digest is of its decisions; this one also of what they were made from.
     let whole = Digest::of_bytes(file::write(plan).as_bytes());
     facts.push(format!("Digest of `plan.json`: {}", code_whole(&whole.to_string())));
+    facts.push(template.line().trim_start_matches("- ").to_owned());
     facts
 }
 
@@ -165,11 +167,12 @@ mod tests {
     use crate::model::PodPlace;
     use crate::plan::tests::world::example_plan;
     use crate::render::proposal::derived;
+    use crate::review::proposal::Template;
 
     #[test]
     fn every_node_that_goes_or_comes_is_named_and_the_plan_held_fast() {
         let plan = example_plan();
-        let page = plan_markdown_whole(&plan);
+        let page = plan_markdown_whole(&plan, Template::NEWEST);
         assert!(page.starts_with(&format!("# Plan `{}`: `create`\n\n**Plan: ", plan.id())), "{page}");
         assert!(page.contains(&plan.digest().to_string()) && page.contains("## Destroy (1)\n"), "{page}");
         let gone = plan.spec.deletes().map(|(_, delete)| delete.target.node.to_string());
@@ -197,8 +200,21 @@ mod tests {
                 *name = long.as_str().into();
             }
         }
-        let page = plan_markdown_whole(&plan);
+        let page = plan_markdown_whole(&plan, Template::NEWEST);
         assert!(!page.contains("@all") && !page.contains("<b>") && !page.contains("#1"), "{page}");
         assert!(page.contains(&"x".repeat(200)), "{page}");
+    }
+
+    #[test]
+    fn a_page_of_the_first_template_reads_as_it_did_when_that_was_released() {
+        let page = plan_markdown_whole(&example_plan(), Template::First);
+        // What follows from the digests is no wording.
+        let lines = page.lines().filter(|line| !line.starts_with("# Plan") && !line.starts_with("- Digest"));
+        let worded: String = lines.map(|line| format!("{line}\n")).collect();
+        let released = include_str!("whole/template-1.md");
+        assert!(
+            worded == released,
+            "pages that are open were written by this template: add another for another wording, and keep this one\n\n{worded}"
+        );
     }
 }

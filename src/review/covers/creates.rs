@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::removals::Removals;
-use super::{Fate, Kept, Pair, pairs};
-use crate::model::{LabelKey, MicroUsdPerHour, label};
+use super::{Fate, Kept, Pair, made, pairs};
+use crate::model::MicroUsdPerHour;
 use crate::plan::{ChangeId, ClaimSpec, Create};
 
 /// The creates of the fresh plan beside those that were approved.
@@ -116,9 +116,6 @@ impl<'a> Creates<'a> {
 
     /// Returns why a fresh create cannot take the place of an approved one.
     fn differs(&self, approved: &Made<'_>, fresh: &Made<'_>) -> Option<String> {
-        if let Some(field) = other_field(approved.claim, fresh.claim) {
-            return Some(format!("its NodeClaim would say another `{field}` than was approved"));
-        }
         let ours = self.pair.ours.choices(&approved.create.spec);
         let theirs = self.pair.theirs.choices(&fresh.create.spec);
         if theirs.is_empty() {
@@ -139,30 +136,29 @@ impl<'a> Creates<'a> {
             (Some(_) | None, None) => false,
         };
         let is_dear = is_dear(fresh.claim.price_max) || theirs.iter().any(|theirs| is_dear(theirs.price_max));
-        is_dear.then(|| "it would cost more than was approved".to_owned())
+        if is_dear {
+            return Some("it would cost more than was approved".to_owned());
+        }
+        made::claim(approved.claim, fresh.claim).or_else(|| self.made_otherwise(approved, fresh))
     }
-}
 
-/// Returns the first field in which two claims say something else. What size, zone and capacity type decide is among the
-/// choices.
-fn other_field(approved: &ClaimSpec, fresh: &ClaimSpec) -> Option<&'static str> {
-    let fields = [
-        ("nodepool", approved.pool == fresh.pool),
-        ("nodeClassRef", approved.class == fresh.class),
-        ("labels", own_labels(approved) == own_labels(fresh)),
-        ("annotations", approved.annotations == fresh.annotations),
-        ("taints", approved.taints == fresh.taints),
-        ("startupTaints", approved.startup_taints == fresh.startup_taints),
-        ("expireAfter", approved.expire_after == fresh.expire_after),
-        ("terminationGracePeriod", approved.termination_grace_period == fresh.termination_grace_period),
-    ];
-    fields.into_iter().find(|(_, is_same)| !is_same).map(|(field, _)| field)
-}
-
-/// The labels that no choice decides.
-fn own_labels(claim: &ClaimSpec) -> BTreeMap<&LabelKey, &Arc<str>> {
-    let is_well_known = |key: &LabelKey| {
-        label::WELL_KNOWN.contains(&key.as_str()) || label::WELL_KNOWN_AZURE.contains(&key.as_str())
-    };
-    claim.labels.iter().filter(|(key, _)| !is_well_known(key)).collect()
+    /// Returns in what the VMs differ that two creates would make.
+    fn made_otherwise(&self, approved: &Made<'_>, fresh: &Made<'_>) -> Option<String> {
+        let Pair { ours, theirs, .. } = self.pair;
+        let launches = (ours.launches.get(&approved.create.spec), theirs.launches.get(&fresh.create.spec));
+        let (Some(one), Some(other)) = launches else {
+            return Some("nothing says how it is launched".to_owned());
+        };
+        let has_same_first = approved.claim.primary == fresh.claim.primary;
+        if let Some(because) = made::launch(one, other, has_same_first) {
+            return Some(because);
+        }
+        other.choices.iter().find_map(|launched| {
+            let approved = one.choices.iter().find(|approved| approved.choice == launched.choice)?;
+            match (ours.machines.get(&approved.machine), theirs.machines.get(&launched.machine)) {
+                (Some(one), Some(other)) => made::machine(one, other),
+                _ => Some("nothing says what its VM is made of".to_owned()),
+            }
+        })
+    }
 }

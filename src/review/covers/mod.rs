@@ -10,6 +10,8 @@
 //! what makes plans. Must never keep a change that was not approved.
 
 mod creates;
+mod made;
+mod newcomers;
 mod order;
 mod pairs;
 mod removals;
@@ -51,6 +53,8 @@ pub enum Fate {
     NoLongerNeeded(Arc<str>),
     /// What it was approved on is not so any more.
     NoLongerHolds(Arc<str>),
+    /// It may be begun later, while the plan is good: a pod that nobody reviewed keeps it, or keeps what it is for.
+    Waits(Arc<str>),
 }
 
 /// What is kept of an approved change.
@@ -72,7 +76,7 @@ impl Fate {
     pub const fn kept(&self) -> Option<&Kept> {
         match self {
             Self::Kept(kept) => Some(kept),
-            Self::Gone | Self::NoLongerNeeded(_) | Self::NoLongerHolds(_) => None,
+            Self::Gone | Self::NoLongerNeeded(_) | Self::NoLongerHolds(_) | Self::Waits(_) => None,
         }
     }
 }
@@ -96,8 +100,11 @@ pub fn covers(approved: &Plan, fresh: &Plan) -> Covered {
         let fate = match &planned.change {
             Change::Create(_) => creates.fate(id),
             Change::Delete(delete) => match going.get(id) {
-                Some(kept) => Fate::Kept(kept.clone()),
-                None => stays(fresh, delete, removals.why(id, &covered.strange)),
+                Some(fate) => fate.clone(),
+                None => match removals.why(id, &covered.strange) {
+                    None => removals.lost(id, delete).unwrap_or_else(|| stays(fresh, delete, None)),
+                    because => stays(fresh, delete, because),
+                },
             },
             Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
                 match others.contains(id) {
@@ -109,6 +116,7 @@ pub fn covers(approved: &Plan, fresh: &Plan) -> Covered {
         covered.approved.insert(id.clone(), fate);
     }
     covered.without_needless(pair);
+    covered.creates_wait(pair);
     covered.waves = order::waves(pair, &covered);
     covered
 }
@@ -150,6 +158,18 @@ impl Covered {
         self.waves.iter_mut().for_each(|wave| wave.retain(kept));
         self.waves.retain(|wave| !wave.is_empty());
         Some(because)
+    }
+
+    /// Has the creates wait for which nothing asks but removals that wait: their pods need the room later.
+    fn creates_wait(&mut self, pair: Pair<'_>) {
+        let waits = |id: &ChangeId| matches!(self.approved.get(id), Some(Fate::Waits(_)));
+        for id in needed(pair.ours, waits) {
+            if let Some(fate) = self.approved.get_mut(&id)
+                && matches!(fate, Fate::NoLongerNeeded(_))
+            {
+                *fate = Fate::Waits("the nodes whose pods it takes wait".into());
+            }
+        }
     }
 
     /// Leaves out the creates that only removals need which are not covered.
@@ -243,10 +263,11 @@ fn stays(fresh: &Plan, delete: &Delete, refused: Option<Arc<str>>) -> Fate {
     }))
 }
 
-/// The changes of other kinds that are the same in both plans.
-fn same(Pair { approved, fresh, .. }: Pair<'_>) -> BTreeSet<ChangeId> {
+/// The changes of other kinds that are the same in both plans, of the very same node.
+fn same(Pair { approved, fresh, ours, theirs }: Pair<'_>) -> BTreeSet<ChangeId> {
     let is_same = |(id, planned): &(&ChangeId, &crate::plan::PlannedChange)| {
-        fresh.spec.changes.get(*id).is_some_and(|theirs| theirs.change == planned.change)
+        let is_alike = fresh.spec.changes.get(*id).is_some_and(|theirs| theirs.change == planned.change);
+        is_alike && ours.nodes.get(*id) == theirs.nodes.get(*id)
     };
     approved.spec.changes.iter().filter(is_same).map(|(id, _)| id.clone()).collect()
 }

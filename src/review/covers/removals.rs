@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::creates::Creates;
-use super::{Kept, Pair};
-use crate::model::DisruptionReason;
+use super::newcomers::Newcomers;
+use super::{Fate, Kept, Pair};
+use crate::model::{ChangeClass, DisruptionReason, NodeName};
 use crate::plan::execution::NodeIdentity;
-use crate::plan::{ChangeId, Delete};
+use crate::plan::{ChangeId, Delete, Difference, Plan, Precondition};
 
 /// What no other node has: the VM, the Node, its NodeClaim.
 type Identity<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
@@ -16,6 +17,7 @@ type Identity<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
 #[derive(Debug)]
 pub(super) struct Removals<'a> {
     pair: Pair<'a>,
+    newcomers: Newcomers<'a>,
     /// By the fresh change, the approved one of the same node.
     of: BTreeMap<&'a ChangeId, &'a ChangeId>,
     /// The fresh ones that were not approved, with why.
@@ -31,7 +33,8 @@ impl<'a> Removals<'a> {
                 approved.insert(identity, (id, delete));
             }
         }
-        let mut removals = Self { pair, of: BTreeMap::new(), refused: BTreeMap::new() };
+        let newcomers = Newcomers::of(pair.fresh);
+        let mut removals = Self { pair, newcomers, of: BTreeMap::new(), refused: BTreeMap::new() };
         for (id, delete) in pair.fresh.spec.deletes() {
             // What a VM that is gone left behind is tidied up by the next plan, and disturbs nobody.
             let known = pair.theirs.nodes.get(id);
@@ -45,12 +48,28 @@ impl<'a> Removals<'a> {
                 }
                 Some((ours, of)) => {
                     removals.of.insert(id, ours);
-                    let because = removals.harder((ours, of), (id, delete));
+                    let because = removals
+                        .other_node((ours, of), (id, delete))
+                        .or_else(|| removals.harder((ours, of), (id, delete)));
                     removals.refused.extend(because.map(|because| (id, because.into())));
                 }
             }
         }
         removals
+    }
+
+    /// In what the node of a removal is another than the one that was approved: every id of it is compared.
+    fn other_node(
+        &self,
+        (ours, approved): (&ChangeId, &Delete),
+        (theirs, fresh): (&ChangeId, &Delete),
+    ) -> Option<String> {
+        let Pair { ours: one, theirs: other, .. } = self.pair;
+        let differs = Difference::of(&approved.target, &fresh.target)
+            .or_else(|| Difference::of(&one.nodes.get(ours), &other.nodes.get(theirs)));
+        differs.map(|found| {
+            format!("node `{}` is another than the one that was approved: {found}", fresh.target.node)
+        })
     }
 
     /// Why a removal is harder on pods than what was approved.
@@ -59,9 +78,19 @@ impl<'a> Removals<'a> {
         (ours, approved): (&ChangeId, &Delete),
         (theirs, fresh): (&ChangeId, &Delete),
     ) -> Option<String> {
+        let node = &fresh.target.node;
         let is_empty = |delete: &Delete| delete.reason == DisruptionReason::Empty;
         if is_empty(approved) && !is_empty(fresh) {
-            return Some("it was approved to go without pods, and has some now".to_owned());
+            return Some(self.no_longer_empty(node));
+        }
+        let (was, is) = (ChangeClass::of(approved.reason), ChangeClass::of(fresh.reason));
+        if was != is && !is_empty(fresh) {
+            return Some(format!(
+                "node `{node}` was approved to go as `{was}`, and would go as `{is}` by now"
+            ));
+        }
+        if let Some(missing) = self.unasked(ours, theirs) {
+            return Some(format!("node `{node}` would go without being asked whether {missing}"));
         }
         let (Some(approved), Some(fresh)) =
             (self.pair.ours.removals.get(ours), self.pair.theirs.removals.get(theirs))
@@ -71,6 +100,45 @@ impl<'a> Removals<'a> {
         // None is without end.
         let is_shorter = fresh.grace.is_some_and(|grace| approved.grace.is_none_or(|least| grace < least));
         is_shorter.then(|| "its pods would have less time to leave than was approved".to_owned())
+    }
+
+    fn no_longer_empty(&self, node: &NodeName) -> String {
+        match self.newcomers.any(node) {
+            Some(pod) => format!("pod `{pod}` is on it now; it was approved as empty"),
+            None => "it was approved as empty, and would not go as that by now".to_owned(),
+        }
+    }
+
+    /// What the fresh removal must still find so when it begins, and the approved one would not ask.
+    fn unasked(&self, ours: &ChangeId, theirs: &ChangeId) -> Option<&'static str> {
+        let conditions = |plan: &'a Plan, id: &ChangeId| {
+            plan.spec.changes.get(id).map_or(&[][..], |planned| &planned.preconditions)
+        };
+        let asked = conditions(self.pair.approved, ours);
+        let missing =
+            conditions(self.pair.fresh, theirs).iter().filter(|condition| !asked.contains(condition));
+        missing.filter_map(asks).next()
+    }
+
+    /// Returns why a removal waits that the fresh plan asks for too, where pods came that nobody reviewed and would come to
+    /// harm.
+    fn came(&self, ours: &ChangeId, node: &NodeName) -> Option<String> {
+        self.newcomers.harmed(&self.pair.ours.removals.get(ours)?.owners, node)
+    }
+
+    /// Returns what became of an approved removal that is not covered, where planning again does not say it of itself.
+    pub(super) fn lost(&self, approved: &ChangeId, delete: &Delete) -> Option<Fate> {
+        let node = &delete.target.node;
+        let fresh = self.pair.fresh.spec.deletes().find(|(_, fresh)| fresh.target.node == *node);
+        if let Some((theirs, fresh)) = fresh.filter(|(theirs, _)| !self.of.contains_key(theirs)) {
+            let because = self.other_node((approved, delete), (theirs, fresh));
+            return because.map(|because| Fate::NoLongerHolds(because.into()));
+        }
+        if delete.reason == DisruptionReason::Empty {
+            self.newcomers.any(node)?;
+            return Some(Fate::NoLongerHolds(self.no_longer_empty(node).into()));
+        }
+        self.came(approved, node).map(|because| Fate::Waits(because.into()))
     }
 
     /// Returns whether every removal that waits for an approved create waits for a fresh one.
@@ -86,31 +154,33 @@ impl<'a> Removals<'a> {
         execution.removals.get(removal).map_or(&[], |removal| &removal.after)
     }
 
-    /// Returns the approved removals that are kept, and the fresh ones that are not covered, with why.
+    /// Returns what becomes of the approved removals that the fresh plan asks for too, and why the other fresh ones are not
+    /// covered.
     pub(super) fn covered(
         &self,
         creates: &Creates<'_>,
-    ) -> (BTreeMap<ChangeId, Kept>, BTreeMap<ChangeId, Arc<str>>) {
-        let mut kept = BTreeMap::new();
+    ) -> (BTreeMap<ChangeId, Fate>, BTreeMap<ChangeId, Arc<str>>) {
+        let mut fates = BTreeMap::new();
         let mut refused: BTreeMap<ChangeId, Arc<str>> =
             self.refused.iter().map(|(id, because)| ((*id).clone(), because.clone())).collect();
-        for (theirs, ours) in &self.of {
-            if refused.contains_key(*theirs) {
+        for (theirs, delete) in self.pair.fresh.spec.deletes() {
+            let Some(ours) = self.of.get(theirs).filter(|_| !refused.contains_key(theirs)) else { continue };
+            if let Some(because) = self.came(ours, &delete.target.node) {
+                fates.insert((*ours).clone(), Fate::Waits(because.into()));
                 continue;
             }
             match self.waits(ours, theirs, creates) {
                 Ok(after) => {
-                    let grace = self.pair.theirs.removals.get(*theirs).and_then(|removal| removal.grace);
-                    let fresh = (*theirs).clone();
-                    let removal = Kept { fresh, choices: BTreeSet::new(), after, grace };
-                    kept.insert((*ours).clone(), removal);
+                    let grace = self.pair.theirs.removals.get(theirs).and_then(|removal| removal.grace);
+                    let removal = Kept { fresh: theirs.clone(), choices: BTreeSet::new(), after, grace };
+                    fates.insert((*ours).clone(), Fate::Kept(removal));
                 }
                 Err(because) => {
-                    refused.insert((*theirs).clone(), because.into());
+                    refused.insert(theirs.clone(), because.into());
                 }
             }
         }
-        (kept, refused)
+        (fates, refused)
     }
 
     /// Returns the approved creates that a removal waits for by the fresh plan; or why it would not wait for all.
@@ -154,4 +224,19 @@ impl<'a> Removals<'a> {
 fn identity(node: &NodeIdentity) -> Option<Identity<'_>> {
     let identity = (node.vm_id.as_deref(), node.node_uid.as_deref(), node.claim_uid.as_deref());
     (identity != (None, None, None)).then_some(identity)
+}
+
+/// What a precondition of a removal asks when it begins; nothing of one that planning again answers.
+const fn asks(condition: &Precondition) -> Option<&'static str> {
+    match condition {
+        Precondition::NotProtected { .. } => Some("it or a pod on it asks not to be disrupted"),
+        Precondition::SameNode { .. } => Some("it is the one that was seen"),
+        // One that was approved with its pods may go without them.
+        Precondition::NodeEmpty { .. }
+        | Precondition::NameFree { .. }
+        | Precondition::PoolUnchanged { .. }
+        | Precondition::ClassUnchanged { .. }
+        | Precondition::WithinLimits { .. }
+        | Precondition::WithoutClaim { .. } => None,
+    }
 }

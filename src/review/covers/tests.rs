@@ -6,7 +6,9 @@ use jiff::SignedDuration;
 
 use super::{Covered, Fate, covers};
 use crate::launch::tests::world::{OBJECTS, moving, planned};
-use crate::model::{DisruptionReason, MicroUsdPerHour};
+use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
+use crate::model::{DisruptionReason, LabelSelector, MicroUsdPerHour, PodPlace, Workload};
+use crate::plan::execution::{ClusterIdentity, Machine, NodeIdentity};
 use crate::plan::{Change, ChangeId, Execution, Plan};
 
 fn execution(plan: &mut Plan) -> &mut Execution {
@@ -28,6 +30,7 @@ fn said(covered: &Covered, id: &ChangeId) -> String {
         Fate::Gone => "gone".to_owned(),
         Fate::NoLongerNeeded(because) => format!("no longer needed: {because}"),
         Fate::NoLongerHolds(because) => format!("no longer holds: {because}"),
+        Fate::Waits(because) => format!("waits: {because}"),
     }
 }
 
@@ -76,7 +79,7 @@ fn what_is_harder_on_pods_than_was_approved_no_longer_holds() {
     if let Change::Delete(delete) = &mut approved.spec.changes.get_mut(&delete).expect("it goes").change {
         delete.reason = DisruptionReason::Empty;
     }
-    let because = "no longer holds: it was approved to go without pods, and has some now";
+    let because = "no longer holds: pod `default/a` is on it now; it was approved as empty";
     assert_eq!(said(&covers(&approved, &fresh), &delete), because);
 }
 
@@ -139,7 +142,7 @@ fn a_claim_that_says_something_else_is_another_node() {
         let taint = crate::model::Taint::new("team", "a", crate::model::Effect::NoSchedule);
         fresh.spec.claims.values_mut().for_each(|claim| claim.taints = vec![taint.clone()]);
     });
-    assert!(tainted[0].contains("its NodeClaim would say another `taints` than was approved"), "{tainted:?}");
+    assert!(tainted[0].contains("of its NodeClaim, `taints` was approved as `[]`"), "{tainted:?}");
     let labelled = differing(|fresh, _, _| {
         let key = crate::model::LabelKey::new("node.kubernetes.io/instance-type");
         fresh.spec.claims.values_mut().for_each(|claim| drop(claim.labels.insert(key.clone(), "x".into())));
@@ -207,4 +210,185 @@ fn where_two_of_nine_removals_are_lost_the_others_are_dropped_and_of_ten_not() {
     assert_eq!(lost(9, 2).1, 0);
     assert_eq!(lost(1, 1), (None, 1), "one alone drops nothing");
     assert_eq!(lost(5, 1), (None, 5));
+}
+
+#[test]
+fn a_vm_that_would_be_made_otherwise_was_not_approved_and_the_field_is_named() {
+    let made = |differ: fn(&mut Machine)| {
+        differing(|fresh, _, _| execution(fresh).machines.values_mut().for_each(differ))[0].clone()
+    };
+    let disk = made(|machine| machine.os_disk.size_gb = 2048);
+    assert!(
+        disk.contains("of its VM, `osDisk.sizeGb` was approved as `128`, and is `2048` by now"),
+        "{disk}"
+    );
+    let user = made(|machine| machine.admin_user = "mallory".into());
+    assert!(user.contains("`adminUser`") && user.contains("`mallory`"), "{user}");
+    let identity = made(|machine| machine.identities.push("/subscriptions/other".into()));
+    assert!(identity.contains("`identities`"), "{identity}");
+    let subnet = made(|machine| machine.network.subnet = "/subscriptions/other/subnets/s".into());
+    assert!(subnet.contains("`network.subnet`"), "{subnet}");
+    let tag = made(|machine| drop(machine.tags.insert("owner".into(), "mallory".into())));
+    assert!(tag.contains("`tags.owner` was approved as absent"), "{tag}");
+    let image =
+        made(|machine| machine.image = "/CommunityGalleries/other/images/i/versions/202511.1.0".into());
+    assert!(image.contains("planned again it is `/CommunityGalleries/other"), "{image}");
+    let hash = differing(|fresh, _, _| {
+        let launches = execution(fresh).launches.values_mut();
+        launches.for_each(|launch| drop(launch.annotations.insert("a".into(), "b".into())));
+    });
+    assert!(hash[0].contains("of its launch, `annotations.a`"), "{hash:?}");
+}
+
+#[test]
+fn a_node_whose_ids_are_others_was_never_approved_and_the_id_is_named() {
+    type Differ = fn(&mut NodeIdentity);
+    let cases: [(&str, Differ); 3] = [
+        ("vm", |node| node.vm = Some("/nowhere".into())),
+        ("interfaces", |node| node.interfaces = vec!["/somebody/nic".into()]),
+        ("osDisk", |node| node.os_disk = Some("/somebody/disk".into())),
+    ];
+    for (field, differ) in cases {
+        let said = differing(|fresh, _, delete| {
+            differ(execution(fresh).nodes.get_mut(delete).expect("a node"));
+        });
+        let start = format!(
+            "no longer holds: node `aks-apps-old` is another than the one that was approved: `{field}"
+        );
+        assert!(said[1].starts_with(&start), "{field}: {said:?}");
+    }
+}
+
+#[test]
+fn a_node_that_was_made_anew_under_its_name_is_told_as_that() {
+    let said = differing(|fresh, _, delete| {
+        let node = execution(fresh).nodes.get_mut(delete).expect("a node");
+        node.node_uid = Some("other".into());
+    });
+    assert!(said[1].contains("is another than the one that was approved: `nodeUid`"), "{said:?}");
+}
+
+/// Somebody's pod, on the node that goes.
+fn come(fresh: &mut Plan, change: impl FnOnce(&mut crate::plan::PodGroup)) {
+    let world = &mut fresh.evidence.world;
+    let place = |group: &&crate::plan::PodGroup| matches!(group.place, PodPlace::Bound(_));
+    let mut group = world.pods.iter().find(place).expect("pods run there").clone();
+    group.names = vec!["paydb".into()];
+    group.workload = None;
+    change(&mut group);
+    world.pods.push(group);
+}
+
+#[test]
+fn a_removal_waits_for_a_pod_that_came_after_the_review() {
+    let waits = "waits: pod `default/paydb` (1 replica) came after the review";
+    let said = differing(|fresh, _, _| come(fresh, |_| {}));
+    assert_eq!(said, ["waits: the nodes whose pods it takes wait", waits]);
+    // Whoever has the approved owner is no stranger.
+    let known = differing(|fresh, _, _| {
+        let workload = fresh.evidence.world.pods.iter().find_map(|group| group.workload.clone());
+        come(fresh, |group| group.workload = workload);
+    });
+    assert_eq!(known, ["kept", "kept"]);
+    // The fresh plan keeps the node for its sake: it may go once the pod is gone.
+    let stays = differing(|fresh, _, _| {
+        come(fresh, |_| {});
+        fresh.spec.changes.clear();
+    });
+    assert_eq!(stays, ["waits: the nodes whose pods it takes wait", waits]);
+}
+
+/// What is said of the removal where a replica of another workload came to its node, and one runs elsewhere.
+fn beside(
+    change: impl Fn(&mut crate::plan::PodGroup),
+    elsewhere: impl Fn(&mut crate::plan::PodGroup),
+) -> String {
+    let web = Workload { kind: "Deployment".into(), namespace: "default".into(), name: "web".into() };
+    let said = differing(|fresh, _, _| {
+        come(fresh, |group| {
+            group.workload = Some(web.clone());
+            change(group);
+        });
+        come(fresh, |group| {
+            group.names = vec!["web-2".into()];
+            group.workload = Some(web.clone());
+            group.place = PodPlace::Bound("other".into());
+            elsewhere(group);
+        });
+    });
+    said[1].clone()
+}
+
+#[test]
+fn a_newcomer_is_harmless_where_another_replica_is_ready_elsewhere_and_nothing_protects_it() {
+    assert_eq!(beside(|_| {}, |_| {}), "kept");
+    let waits = "waits: pod `default/paydb` (2 replicas) came after the review";
+    assert_eq!(beside(|group| group.is_do_not_disrupt = true, |_| {}), waits);
+    assert_eq!(beside(|_| {}, |group| group.state.is_unready = true), waits);
+    assert_eq!(beside(|_| {}, |group| group.is_terminating = true), waits);
+    assert_eq!(beside(|_| {}, |group| group.place = PodPlace::Waiting), waits);
+    assert_eq!(beside(|_| {}, |group| group.place = PodPlace::Bound("aks-apps-old".into())), waits);
+}
+
+#[test]
+fn a_newcomer_of_a_higher_priority_or_a_budget_at_its_limit_is_waited_for() {
+    let web = Workload { kind: "Deployment".into(), namespace: "default".into(), name: "web".into() };
+    let said = |differ: fn(&mut Plan)| {
+        differing(|fresh, _, _| {
+            for (name, node) in [("paydb", "aks-apps-old"), ("web-2", "other")] {
+                come(fresh, |group| {
+                    group.names = vec![name.into()];
+                    group.workload = Some(web.clone());
+                    group.place = PodPlace::Bound(node.into());
+                });
+            }
+            differ(fresh);
+        })[1]
+            .clone()
+    };
+    let waits = "waits: pod `default/paydb` (2 replicas) came after the review";
+    assert_eq!(said(|_| {}), "kept");
+    let prior = said(|fresh| {
+        let world = &mut fresh.evidence.world;
+        let mut spec = crate::model::PodSpec::clone(&world.pod_specs[0]);
+        spec.priority = 1000;
+        world.pod_specs.push(spec.into());
+        let place = world.pod_specs.len() - 1;
+        world
+            .pods
+            .iter_mut()
+            .filter(|group| &*group.names[0] == "paydb")
+            .for_each(|group| group.spec = place);
+    });
+    assert_eq!(prior, waits);
+    let bounded = said(|fresh| {
+        fresh.evidence.world.budgets.push(DisruptionBudget {
+            namespace: "default".into(),
+            name: "all".into(),
+            selector: Some(LabelSelector(crate::model::Requirements::none())),
+            bound: None,
+            counts: None,
+            unhealthy: UnhealthyPods::IfHealthyBudget,
+        });
+    });
+    assert_eq!(bounded, waits);
+}
+
+#[test]
+fn a_cluster_whose_nodes_are_in_another_group_or_region_is_another() {
+    let differs: [fn(&mut ClusterIdentity); 4] = [
+        |cluster| cluster.uid = "other".into(),
+        |cluster| cluster.id = "/subscriptions/other".into(),
+        |cluster| cluster.node_resource_group = "other".into(),
+        |cluster| cluster.location = "other".into(),
+    ];
+    for differ in differs {
+        let said = differing(|fresh, _, _| differ(&mut execution(fresh).cluster));
+        assert_eq!(said, ["no longer holds: the plans are of two clusters"; 2]);
+    }
+    let spelt = differing(|fresh, _, _| {
+        let cluster = &mut execution(fresh).cluster;
+        cluster.node_resource_group = cluster.node_resource_group.to_uppercase().into();
+    });
+    assert_eq!(spelt, ["kept", "kept"]);
 }

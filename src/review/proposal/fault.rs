@@ -62,6 +62,12 @@ pub enum ProposalFault {
     /// The plan does nothing, or was not made of a live cluster.
     #[error("the plan has no changes that could be carried out on a live cluster")]
     NotLive,
+    /// The page was worded by another version.
+    #[error("`PLAN.md` was written by template `{template}`, which this version of nodeform does not know")]
+    OtherTemplate {
+        /// What the page names.
+        template: String,
+    },
     /// What people read does not follow from what would be done.
     #[error("line {line} of `PLAN.md` is not what follows from `plan.json`")]
     MarkdownDiffers {
@@ -90,6 +96,9 @@ impl ProposalFault {
             }
             Self::NoFile { .. } | Self::OtherFile { .. } => {
                 "take it out: a plan's folder holds `PLAN.md`, `plan.json` and `destroy.yaml` alone"
+            }
+            Self::OtherTemplate { .. } => {
+                "use the version of nodeform that proposed the plan, or propose it anew with `nodeform propose`"
             }
             Self::MarkdownDiffers { .. } => {
                 "propose the plan anew with `nodeform propose`: it was edited, or another version of nodeform made it"

@@ -34,7 +34,7 @@ impl FolderName {
     /// Returns the name of a plan's folder; nothing for a plan that changes nothing or was not made of a live cluster.
     #[must_use]
     pub fn of(plan: &Plan) -> Option<Self> {
-        let seen_at = plan.evidence.seen_at?;
+        let seen_at = plan.spec.execution.as_ref()?.seen_at?;
         let month = seen_at.to_string().get(..7)?.to_owned();
         Some(Self { month, class: class(plan)?, id: plan.id() })
     }

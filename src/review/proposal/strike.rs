@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 
 use super::fault::ProposalFault;
-use crate::model::{NodeName, PodKey, PodPlace};
 use crate::plan::{ChangeId, Plan};
 
 /// A line of `destroy.yaml`, without its line feed.
@@ -70,30 +69,17 @@ fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     }
 }
 
-/// Returns the creates that nothing needs once these removals are struck: every pod that would go there stays where it
-/// is, and no other removal waits for them.
+/// Returns the creates that nothing needs once these removals are struck: all that they take is pods that stay where they are
+/// by that. One that pods wait for, or that no removal waits for, is needed whatever stays.
 #[must_use]
 pub fn idle_creates(plan: &Plan, struck: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
     let Some(execution) = &plan.spec.execution else { return BTreeSet::new() };
-    let deletes = plan.spec.deletes().filter(|(id, _)| struck.contains(*id));
-    let stays: BTreeSet<&NodeName> = deletes.map(|(_, delete)| &delete.target.node).collect();
-    let groups = plan.evidence.world.pods.iter();
-    let on_them =
-        groups.filter(|group| matches!(&group.place, PodPlace::Bound(node) if stays.contains(node)));
-    let on_them: BTreeSet<PodKey> = on_them
-        .flat_map(|group| {
-            let key = |name: &std::sync::Arc<str>| PodKey {
-                namespace: group.namespace.clone(),
-                name: name.clone(),
-            };
-            group.names.iter().map(key)
-        })
-        .collect();
-    let others = execution.removals.iter().filter(|(id, _)| !struck.contains(*id));
-    let needed: BTreeSet<&ChangeId> = others.flat_map(|(_, removal)| &removal.after).collect();
-    let is_idle = |id: &&ChangeId| {
-        let pods = plan.evidence.placements.get(*id).map_or(&[][..], |placement| &placement.pods);
-        !pods.is_empty() && !needed.contains(*id) && pods.iter().all(|pod| on_them.contains(pod))
+    let awaited_by = |is_struck: bool| -> BTreeSet<&ChangeId> {
+        let removals = execution.removals.iter().filter(|(id, _)| struck.contains(*id) == is_struck);
+        removals.flat_map(|(_, removal)| &removal.after).collect()
     };
+    let (stay, needed) = (awaited_by(true), awaited_by(false));
+    let waits = |id: &ChangeId| execution.nominations.get(id).is_some_and(|pods| !pods.is_empty());
+    let is_idle = |id: &&ChangeId| stay.contains(*id) && !needed.contains(*id) && !waits(id);
     plan.spec.creates().map(|(id, _, _)| id).filter(is_idle).cloned().collect()
 }

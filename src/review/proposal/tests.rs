@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Content, Derived, DestroyLine, Files, FolderName, Proposal, ProposalFault, branch, class, is_month, read,
-    struck,
+    Content, Derived, DestroyLine, Files, FolderName, Proposal, ProposalFault, Template, branch, class,
+    is_month, read, struck,
 };
 use crate::model::{ChangeClass, Digest, DisruptionReason};
 use crate::plan::execution::ClusterIdentity;
@@ -23,6 +23,7 @@ fn example() -> Plan {
     };
     plan.spec.execution = Some(Execution {
         cluster,
+        seen_at: "2026-11-30T23:59:59Z".parse().ok(),
         machines: BTreeMap::new(),
         launches: BTreeMap::new(),
         nodes: BTreeMap::new(),
@@ -34,12 +35,19 @@ fn example() -> Plan {
     plan
 }
 
+fn derived_by(plan: &Plan, _: Template) -> Derived {
+    derived(plan)
+}
+
 fn derived(plan: &Plan) -> Derived {
     let lines = plan.spec.deletes().map(|(id, delete)| DestroyLine {
         change: id.clone(),
         text: format!("- node/{}  # small", delete.target.node),
     });
-    Derived { markdown: "# A page\nof two lines\n".to_owned(), destroys: lines.collect() }
+    Derived {
+        markdown: format!("# A page\nof three lines\n{}\n", Template::NEWEST.line()),
+        destroys: lines.collect(),
+    }
 }
 
 fn files(plan: &Plan) -> Vec<(String, Content)> {
@@ -55,7 +63,7 @@ fn with(plan: &Plan, name: &str, content: Option<Content>) -> Result<Proposal, P
         Some(content) => drop(files.insert(name.to_owned(), content)),
         None => drop(files.remove(name)),
     }
-    read(FolderName::of(plan).as_ref(), Files::of(files.into_iter().collect())?, derived)
+    read(FolderName::of(plan).as_ref(), Files::of(files.into_iter().collect())?, derived_by)
 }
 
 fn said(result: Result<Proposal, ProposalFault>) -> String {
@@ -132,11 +140,12 @@ fn newer(text: &str) -> String {
 fn any_other_edit_is_a_fault_that_names_it() {
     let plan = example();
     let bytes = |text: &str| Some(Content::Bytes(text.as_bytes().to_vec()));
-    let line = derived(&plan).destroys_text().expect("one goes");
+    let (line, page) = (derived(&plan).destroys_text().expect("one goes"), derived(&plan).markdown);
     let text = file::write(&plan);
     for (name, content, because) in [
-        ("PLAN.md", bytes("# A page\nof three lines\n"), "line 2 of `PLAN.md`"),
-        ("PLAN.md", bytes("# A page\nof two lines"), "line 3 of `PLAN.md`"),
+        ("PLAN.md", bytes(&page.replace("three", "four")), "line 2 of `PLAN.md`"),
+        ("PLAN.md", bytes(page.trim_end()), "line 4 of `PLAN.md`"),
+        ("PLAN.md", bytes("# A page\n"), "`PLAN.md` was written by template `none`"),
         ("PLAN.md", None, "`PLAN.md` is missing"),
         ("plan.json", None, "`plan.json` is missing"),
         ("plan.json", bytes(&text.replacen("\"scope\": [", "\"scope\": [ ", 1)), "`plan.json` holds no plan"),
@@ -160,7 +169,7 @@ fn any_other_edit_is_a_fault_that_names_it() {
     }
     let other = FolderName { class: ChangeClass::MovePods, ..FolderName::of(&plan).expect("a name") };
     let files = Files::of(files(&plan)).expect("they are a plan's");
-    assert!(said(read(Some(&other), files, derived)).contains("the folder is called"));
+    assert!(said(read(Some(&other), files, derived_by)).contains("the folder is called"));
     let offline = Plan { spec: crate::plan::PlanSpec { execution: None, ..plan.spec.clone() }, ..plan };
     assert!(said(with(&offline, "x", None)).contains("no changes that could be carried out"));
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use super::fault::ProposalFault;
 use super::name::FolderName;
 use super::strike::{self, DestroyLine};
+use super::template::Template;
 use crate::plan::{ChangeId, Plan, file};
 
 /// The file for people.
@@ -91,14 +92,14 @@ pub struct Proposal {
     pub struck: BTreeSet<ChangeId>,
 }
 
-/// Reads the files of a folder; `derived` says what follows from a plan. Without a name the folder may be called anything.
+/// Reads the files of a folder; `derived` says what follows from a plan by the template that its page names. Without a name the folder may be called anything.
 ///
 /// # Errors
 /// The first thing by which they do not belong together.
 pub fn read(
     name: Option<&FolderName>,
     files: Files,
-    derived: impl FnOnce(&Plan) -> Derived,
+    derived: impl FnOnce(&Plan, Template) -> Derived,
 ) -> Result<Proposal, ProposalFault> {
     let Files { markdown, plan, destroys } = files;
     let markdown = utf8(MARKDOWN, markdown)?.ok_or(ProposalFault::Missing { file: MARKDOWN })?;
@@ -115,7 +116,7 @@ pub fn read(
     if let Some(stated) = name.filter(|stated| **stated != found) {
         return Err(ProposalFault::OtherName { stated: stated.to_string(), found: found.to_string() });
     }
-    let derived = derived(&plan);
+    let derived = derived(&plan, Template::of(&markdown)?);
     if markdown != derived.markdown {
         let same = markdown.split('\n').zip(derived.markdown.split('\n'));
         let same = same.take_while(|(found, wanted)| found == wanted).count();

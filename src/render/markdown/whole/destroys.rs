@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare};
 use crate::model::{NodeName, PodKey, PodPlace};
 use crate::plan::PodGroup;
+use crate::plan::owner::PodOwner;
 use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::page::removals::{self, Removed, removed};
 use crate::render::view::PlanView;
@@ -44,8 +45,21 @@ fn of_node(view: &PlanView<'_>, node: Removed<'_>, goes_to: &BTreeMap<&PodKey, S
         let names: Vec<String> = pods.iter().map(|pod| code_whole(&pod.to_string())).collect();
         items.push(format!("  {} {to}: {}", count(pods.len(), "pod"), names.join(", ")));
     }
+    items.extend(approved_for(view, &node));
     items.extend(flags(view, node.node));
     items
+}
+
+/// Whose pods may be evicted: whoever approves the removal approves it for these.
+fn approved_for(view: &PlanView<'_>, node: &Removed<'_>) -> Option<String> {
+    let removal = view.plan.spec.execution.as_ref()?.removals.get(node.id)?;
+    let owners: Vec<String> = removal.owners.iter().map(owner).collect();
+    (!owners.is_empty()).then(|| format!("  holds for pods of {}", owners.join(", ")))
+}
+
+fn owner(owner: &PodOwner) -> String {
+    let uid = owner.uid.as_ref().map_or(String::new(), |uid| format!(" (UID {})", code_whole(uid)));
+    format!("{}{uid}", code_whole(&owner.to_string()))
 }
 
 /// What makes a removal worth a second look.

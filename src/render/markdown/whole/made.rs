@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use super::full;
 use crate::plan::ClaimSpecId;
 use crate::plan::execution::LaunchChoice;
-use crate::render::escape::{code_whole, sentence_whole};
+use crate::render::escape::sentence_whole;
 use crate::render::money::{Sureness, per_hour};
 use crate::render::page::additions::purpose;
 use crate::render::page::shape::{group_price, size_of_group, zone_name};
@@ -32,10 +33,12 @@ fn of_group(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> Vec<S
     for node in &group.nodes {
         by_claim.entry(&node.create.spec).or_default().push(node);
     }
+    let execution = view.plan.spec.execution.as_ref();
     for (claim, nodes) in by_claim {
-        let names: Vec<String> = nodes.iter().map(|node| code_whole(&node.create.vm)).collect();
-        items.push(format!("  {}", names.join(", ")));
-        let execution = view.plan.spec.execution.as_ref();
+        items.extend(nodes.iter().map(|node| format!("  {}", full::node(node.id, node.create, execution))));
+        let asked = view.plan.spec.claims.get(claim);
+        let asked = asked.map(|asked| full::claim(asked, claim, execution)).unwrap_or_default();
+        items.extend(asked.into_iter().map(|item| format!("    {item}")));
         let choices = execution.map_or(&[][..], |execution| execution.choices(claim));
         items.extend(
             choices.iter().enumerate().map(|(place, choice)| format!("    {}", tried(place, choice))),

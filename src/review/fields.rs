@@ -1,0 +1,101 @@
+//! Every field of a plan's decisions, and what holds it: its page shows it, or whoever applies derives it again and compares.
+//!
+//! A field without effect is not in the file. A test changes every leaf of plans and holds this table to what it finds. Must
+//! never decide anything: it says what `covers`, `approve` and the page do.
+
+use Held::{Both, Derived, Shown};
+
+/// What holds a field to what was reviewed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Held {
+    /// `PLAN.md` shows it.
+    Shown,
+    /// Whoever applies derives it again and compares: what differs is refused or not heeded.
+    Derived,
+    /// Both.
+    Both,
+}
+
+impl Held {
+    /// Returns whether `PLAN.md` shows it.
+    #[must_use]
+    pub const fn is_shown(self) -> bool {
+        matches!(self, Self::Shown | Self::Both)
+    }
+
+    /// Returns it for people.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Shown => "shown",
+            Self::Derived => "derived again",
+            Self::Both => "shown and derived again",
+        }
+    }
+}
+
+/// A field, or all below it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// Where below `spec`; `*` is any one key or place.
+    pub path: &'static str,
+    /// What holds it.
+    pub held: Held,
+    /// By what.
+    pub by: &'static str,
+}
+
+const fn field(path: &'static str, held: Held, by: &'static str) -> Field {
+    Field { path, held, by }
+}
+
+/// Every field of `spec`.
+pub const FIELDS: &[Field] = &[
+    field(
+        "cluster",
+        Derived,
+        "the judge: that of `execution.cluster`, which is the cluster that is applied to",
+    ),
+    field("scope", Derived, "the judge: the NodePools that the plan was made of"),
+    field("parent", Derived, "names nothing that is sent: creates are known by their own names"),
+    field("whatIf", Derived, "a plan that supposes something is never carried out"),
+    field("targets", Derived, "planning again is narrowed to it, and adds nothing"),
+    field("wishes", Derived, "planning again asks for it, and adds nothing"),
+    field("expiresAt", Shown, "the head; at most 30 days after `execution.seenAt`"),
+    field("inputs", Derived, "the judge, and the preconditions of creates"),
+    field("claims", Both, "`Create`; compared with the NodeClaim that planning again asks for"),
+    field(
+        "changes.*.change",
+        Both,
+        "`Create`, `Destroy` and `Change in place`; compared with planning again",
+    ),
+    field("changes.*.preconditions", Derived, "planning again: what it would ask has to be asked"),
+    field("waves", Both, "`Waves`; done in the order of planning again, and never more at once"),
+    field("execution.cluster", Both, "the head; compared with the cluster that is applied to"),
+    field("execution.seenAt", Shown, "the head; not in the future"),
+    field("execution.machines", Both, "`Create`; compared whole, but for an image of at most 30 days"),
+    field("execution.launches", Both, "`Create`; compared whole, but for choices that are gone by now"),
+    field(
+        "execution.nodes",
+        Derived,
+        "every id is compared with the node, its NodeClaim and its VM as they are",
+    ),
+    field("execution.removals.*.grace", Derived, "planning again: never shorter than was approved"),
+    field("execution.removals.*.after", Derived, "planning again: waits for all that either says"),
+    field(
+        "execution.removals.*.owners",
+        Both,
+        "`Destroy`; compared with the owners of the pods that are there",
+    ),
+    field("execution.nominations", Shown, "`Create`"),
+    field("execution.madeFor", Shown, "`Create`"),
+];
+
+/// Returns the field that a path is of, given by its keys and places.
+#[must_use]
+pub fn of(path: &[&str]) -> Option<&'static Field> {
+    FIELDS.iter().find(|field| {
+        let wanted: Vec<&str> = field.path.split('.').collect();
+        wanted.len() <= path.len() && wanted.iter().zip(path).all(|(one, other)| *one == "*" || one == other)
+    })
+}

@@ -1,0 +1,67 @@
+//! By which wording a page was written: one that is reworded later leaves the pages that are open as they are.
+//!
+//! A page names its template, and is compared with what that template makes of its plan. Whoever rewords a page after a
+//! release adds a template, and keeps the one before. Must never be guessed: a page without one is not compared.
+
+use super::fault::ProposalFault;
+
+/// How the line begins that names the template.
+const LINE: &str = "- Template of this page: `";
+
+/// The most letters of a name that are told.
+const TOLD_LETTERS_MAX: usize = 20;
+
+/// The wording of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Template {
+    /// The first.
+    First,
+}
+
+impl Template {
+    /// The one by which pages are written.
+    pub const NEWEST: Self = Self::First;
+
+    /// Returns its name.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::First => "1",
+        }
+    }
+
+    /// Returns the line of a page that names it.
+    #[must_use]
+    pub fn line(self) -> String {
+        format!("{LINE}{}`", self.as_str())
+    }
+
+    /// Reads which one a page names.
+    ///
+    /// # Errors
+    /// It names none, or one that is not known here.
+    pub fn of(page: &str) -> Result<Self, ProposalFault> {
+        let named = page.split('\n').find_map(|line| line.strip_prefix(LINE)?.strip_suffix('`'));
+        if named == Some(Self::First.as_str()) {
+            return Ok(Self::First);
+        }
+        let plain = |letter: char| if letter.is_control() || letter == '`' { '\u{fffd}' } else { letter };
+        let template = named.unwrap_or("none").chars().map(plain).take(TOLD_LETTERS_MAX).collect();
+        Err(ProposalFault::OtherTemplate { template })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_page_names_its_template_and_one_that_is_not_known_is_refused() {
+        let page = format!("# Plan\n\n{}\n", Template::NEWEST.line());
+        assert_eq!(Template::of(&page), Ok(Template::NEWEST));
+        for (page, named) in [("# Plan\n", "none"), ("- Template of this page: `7\u{1b}`\n", "7\u{fffd}")] {
+            let fault = Template::of(page).expect_err("it is not known");
+            assert_eq!(fault, ProposalFault::OtherTemplate { template: named.to_owned() });
+        }
+    }
+}
