@@ -40,9 +40,12 @@ fn forged(stage: &mut Stage, forge: fn(&mut NodeIdentity)) -> Ready {
     Ready { plan: Arc::new(plan), materials }
 }
 
+/// What somebody makes of the ids of a node.
+type Edit = fn(&mut NodeIdentity);
+
 #[test]
 fn a_node_whose_vm_the_plan_names_otherwise_keeps_its_pods_its_claim_and_its_vm() {
-    let cases: [(&str, fn(&mut NodeIdentity)); 3] = [
+    let cases: [(&str, Edit); 3] = [
         ("another path", |node| {
             node.vm = node.vm.as_ref().map(|vm| format!("{vm}-nowhere").into());
             node.interfaces.clear();
