@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn what_is_in_flight_is_told_by_how_many_nodes_come_change_and_go() {
-        let plan = |add, destroy| PlanInFlight {
+        let flight = |add, destroy| PlanInFlight {
             plan: "p".to_owned(),
             changes: add + destroy,
             add,
@@ -156,11 +156,11 @@ mod tests {
         };
         let of = |in_flight| ready(&News { plan: Some(last(0)), in_flight, ..News::default() }).2;
         assert_eq!(
-            of(vec![plan(3, 1)]),
+            of(vec![flight(3, 1)]),
             "1 plan has changes under way: 3 nodes to add, 0 to change, 1 to destroy"
         );
         assert_eq!(
-            of(vec![plan(3, 1), plan(0, 2)]),
+            of(vec![flight(3, 1), flight(0, 2)]),
             "2 plans have changes under way: 3 nodes to add, 0 to change, 3 to destroy"
         );
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::action::patch::{ANNOTATIONS, Operations};
-use super::action::{Action, ActionKey, Attempt, Effect, InterfaceRef, PodRef, VmRef};
+use super::action::{Action, Attempt, Effect, InterfaceRef, PodRef, VmRef};
 use super::conditions::{INITIALIZED, LAUNCHED, REGISTERED};
 use super::ground::{Ground, act, attempt, let_claim_go, let_node_go, patch_claim, vm_name};
 use super::join;
@@ -215,10 +215,8 @@ impl Coming<'_> {
         let extension = Action { change: id.clone(), effect };
         let joins = self.joins(claim, journal, vm);
         let key = extension.key();
-        // A node without it works as well; only its bill is not AKS's: it is tried for as long as a node may take to join.
-        let has_ended = ground.memory.done.contains(&key)
-            || ground.memory.failed.contains_key(&key)
-            || self.is_refused_for_long(claim, &key);
+        // A node without it works as well; only its bill is not AKS's.
+        let has_ended = ground.memory.done.contains(&key) || ground.memory.failed.contains_key(&key);
         match joins {
             Standing::Acts(mut actions) => {
                 if !has_ended {
@@ -231,14 +229,6 @@ impl Coming<'_> {
             }
             Standing::Settled(_) | Standing::Waits(_) => Standing::Acts(vec![extension]),
         }
-    }
-
-    /// Whether an action is refused, and the time is over that a node has to join.
-    fn is_refused_for_long(&self, claim: &SeenClaim, key: &ActionKey) -> bool {
-        let Self { ground, .. } = *self;
-        let is_refused = ground.memory.tries.get(key).is_some_and(|tries| tries.is_refused);
-        let end = claim.created.and_then(|created| created.checked_add(ground.memory.wait(JOIN_WAIT)).ok());
-        is_refused && end.is_none_or(|end| ground.world.at >= end)
     }
 
     /// The VM is there: its node joins.

@@ -123,21 +123,3 @@ async fn a_size_whose_vm_never_joined_is_left_alone_by_a_controller_that_starts_
     story.terminated().await;
     story.judged();
 }
-
-#[tokio::test(start_paused = true)]
-async fn an_extension_that_azure_refuses_is_told_and_its_node_takes_pods_and_goes_all_the_same() {
-    let mut story = Story::of("auto", 0).await;
-    story.fault(&json!({"kind": "Refused", "times": 10_000, "status": 403, "code": "AuthorizationFailed",
-        "when": {"method": "PUT", "resource": "virtualMachines/extensions"}}));
-    story.scale(5);
-    story.runs(5).await;
-    let held = |story: &Story| story.fleet()["status"]["holds"].to_string();
-    story.wait(|| held(&story).contains("AuthorizationFailed")).await;
-    assert!(held(&story).contains("billing extension"), "{}", held(&story));
-    // It is not tried for ever: whoever waits for the node goes on.
-    story.rests().await;
-    assert_eq!(story.fleet()["status"]["plan"]["add"], 0);
-    story.scale(0);
-    story.is_empty().await;
-    story.terminated().await;
-}
