@@ -300,18 +300,7 @@ pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
 }
 
 async fn objects(cluster: &Cluster, query: &str) -> Result<Vec<Value>, NotBegun> {
-    let listed = cluster.list(PLANS, query).await?;
-    let mut objects: Vec<Value> = Vec::new();
-    for page in &listed.pages {
-        let page: Value = serde_json::from_slice(page).map_err(|error| {
-            NotBegun::Cluster(
-                format!("`GET {PLANS}`: {error}"),
-                "look whether an API server answers there".to_owned(),
-            )
-        })?;
-        objects.extend(page["items"].as_array().cloned().unwrap_or_default());
-    }
-    Ok(objects)
+    Ok(cluster.list(PLANS, query).await?.items())
 }
 
 fn entry(plan: &ApprovedPlan, by: By<'_>, digest: Digest) -> Entry {

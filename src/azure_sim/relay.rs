@@ -13,7 +13,6 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context as _;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 use tokio::time::Instant;
@@ -238,13 +237,7 @@ impl Relay {
     }
 
     async fn listed(&self, path: &str, query: &str) -> anyhow::Result<Vec<Value>> {
-        let listed = self.real.cluster().list(path, query).await?;
-        let mut items = Vec::new();
-        for page in &listed.pages {
-            let page: Value = serde_json::from_slice(page).with_context(|| format!("a page of {path}"))?;
-            items.extend(page["items"].as_array().into_iter().flatten().cloned());
-        }
-        Ok(items)
+        Ok(self.real.cluster().list(path, query).await?.items())
     }
 
     fn shadow(&self, method: &str, path: &str, body: &Value) -> anyhow::Result<Value> {

@@ -4,7 +4,6 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use serde_json::Value;
 
 use super::exit::Failure;
 use super::live::Connected;
@@ -131,10 +130,8 @@ pub(super) fn of_fleet(connected: &Connected) -> Result<Option<Git>, Failure> {
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(None),
         Err(failure) => return Err(Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))),
     };
-    let pages = listed.pages.iter().filter_map(|page| serde_json::from_slice::<Value>(page).ok());
-    let items = pages.flat_map(|page| page["items"].as_array().cloned().unwrap_or_default());
     // Lists leave kind and version out of their items.
-    let fleets = items.filter_map(|mut item| {
+    let fleets = listed.items().into_iter().filter_map(|mut item| {
         item["apiVersion"] = "nodeform.dev/v1alpha1".into();
         item["kind"] = "NodeFleet".into();
         serde_json::from_value::<NodeFleet>(item).ok()

@@ -80,17 +80,10 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
 
 /// Lists objects; of a kind that is not installed there are none.
 async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>, ClusterFailure> {
-    let listed = match cluster.list(path, query).await {
-        Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(Vec::new()),
-        other => other?,
-    };
-    let mut items = Vec::new();
-    for page in &listed.pages {
-        // `list` has read each page as a list already.
-        let page: Value = serde_json::from_slice(page).unwrap_or_default();
-        items.extend(page["items"].as_array().cloned().unwrap_or_default());
+    match cluster.list(path, query).await {
+        Err(failure) if failure.kind == ClusterFailureKind::NotFound => Ok(Vec::new()),
+        other => Ok(other?.items()),
     }
-    Ok(items)
 }
 
 fn text(found: &Found) -> String {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use serde::Deserialize;
+use serde_json::Value;
 use url::form_urlencoded;
 
 use super::failure::ClusterFailureKind;
@@ -40,6 +41,20 @@ pub struct Listed {
     pub pages: Vec<Vec<u8>>,
     /// The version of the list, by which a later one is newer.
     pub resource_version: String,
+}
+
+impl Listed {
+    /// Returns the objects, in the order of the list.
+    #[must_use]
+    pub fn items(&self) -> Vec<Value> {
+        // Each page was read as JSON when it came.
+        let pages = self.pages.iter().map(|page| serde_json::from_slice::<Value>(page).unwrap_or_default());
+        let items = pages.map(|mut page| match page["items"].take() {
+            Value::Array(items) => items,
+            _ => Vec::new(),
+        });
+        items.flatten().collect()
+    }
 }
 
 #[derive(Deserialize)]

@@ -100,14 +100,7 @@ pub(super) async fn definition(cluster: &Cluster) -> Definition {
 
 /// Lists objects.
 pub(super) async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>, ClusterFailure> {
-    let listed = cluster.list(path, query).await?;
-    let mut items = Vec::new();
-    for page in &listed.pages {
-        // `list` has read each page as a list already.
-        let page: Value = serde_json::from_slice(page).unwrap_or_default();
-        items.extend(page["items"].as_array().cloned().unwrap_or_default());
-    }
-    Ok(items)
+    Ok(cluster.list(path, query).await?.items())
 }
 
 #[cfg(test)]

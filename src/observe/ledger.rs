@@ -46,17 +46,12 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
 /// The ledger, and the names of the plans that somebody goes on with, also of those that cannot be read. Where the kind is
 /// not installed, whoever took it away may have left what its plans have begun: which there are is not known.
 async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>), ClusterFailure> {
-    let pages = match cluster.list(PATH, ledger::PLANS_ONLY).await {
-        Ok(listed) => listed.pages,
+    // Items of another form are told by `ledger`.
+    let plans = match cluster.list(PATH, ledger::PLANS_ONLY).await {
+        Ok(listed) => listed.items(),
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(<_>::default()),
         Err(failure) => return Err(failure),
     };
-    let mut plans: Vec<Value> = Vec::new();
-    for page in &pages {
-        // `list` has read each page as a list already; items of another form are told by `ledger`.
-        let page: Value = serde_json::from_slice(page).unwrap_or_default();
-        plans.extend(page["items"].as_array().cloned().unwrap_or_default());
-    }
     let ledger = ledger::read(&plans);
     let names = carried_on(&plans, &ledger);
     Ok((ledger, Some(names)))

@@ -12,10 +12,7 @@ use crate::cluster::{Cluster, ClusterFailure};
 pub async fn namespace(cluster: &Cluster) -> Result<String, ClusterFailure> {
     let query = format!("fieldSelector=metadata.name%3D{NAME}");
     let listed = cluster.list("/apis/coordination.k8s.io/v1/leases", &query).await?;
-    let pages = listed.pages.iter().filter_map(|page| serde_json::from_slice::<Value>(page).ok());
-    let leases: Vec<Value> =
-        pages.flat_map(|page| page["items"].as_array().cloned().unwrap_or_default()).collect();
-    Ok(chosen(&leases).unwrap_or(NAMESPACE).to_owned())
+    Ok(chosen(&listed.items()).unwrap_or(NAMESPACE).to_owned())
 }
 
 /// Returns who holds a Lease of a namespace, by its own word; nobody where it is not there.
