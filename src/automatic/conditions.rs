@@ -65,9 +65,9 @@ fn under_way(plans: &[PlanInFlight]) -> String {
     let (add, change, destroy) = (all(|it| it.add), all(|it| it.change), all(|it| it.destroy));
     let nodes = format!("{add} nodes to add, {change} to change, {destroy} to destroy");
     if plans.len() == 1 {
-        format!("1 plan has changes under way: {nodes}")
+        format!("1 plan in progress: {nodes}")
     } else {
-        format!("{} plans have changes under way: {nodes}", plans.len())
+        format!("{} plans in progress: {nodes}", plans.len())
     }
 }
 
@@ -155,13 +155,10 @@ mod tests {
             destroy,
         };
         let of = |in_flight| ready(&News { plan: Some(last(0)), in_flight, ..News::default() }).2;
-        assert_eq!(
-            of(vec![flight(3, 1)]),
-            "1 plan has changes under way: 3 nodes to add, 0 to change, 1 to destroy"
-        );
+        assert_eq!(of(vec![flight(3, 1)]), "1 plan in progress: 3 nodes to add, 0 to change, 1 to destroy");
         assert_eq!(
             of(vec![flight(3, 1), flight(0, 2)]),
-            "2 plans have changes under way: 3 nodes to add, 0 to change, 3 to destroy"
+            "2 plans in progress: 3 nodes to add, 0 to change, 3 to destroy"
         );
     }
 

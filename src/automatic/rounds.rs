@@ -22,7 +22,7 @@ pub(super) const LOOK: SignedDuration = SignedDuration::from_secs(1);
 /// What is under way.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// How many plans have changes under way.
+    /// How many plans are in progress.
     pub plans: usize,
     /// Whether NodeClaims are being written by which changes begin: a reading that misses one would plan it once more. All
     /// other writes, however long they take, hold no round up.

@@ -94,7 +94,7 @@ pub struct News {
     pub mode: Mode,
     /// The last plan.
     pub plan: Option<LastPlan>,
-    /// Plans with changes under way.
+    /// Plans in progress.
     pub in_flight: Vec<PlanInFlight>,
     /// What is held back.
     pub holds: Vec<FleetHold>,

@@ -49,10 +49,8 @@ impl Listed {
     pub fn items(&self) -> Vec<Value> {
         // Each page was read as JSON when it came.
         let pages = self.pages.iter().map(|page| serde_json::from_slice::<Value>(page).unwrap_or_default());
-        let items = pages.map(|mut page| match page["items"].take() {
-            Value::Array(items) => items,
-            _ => Vec::new(),
-        });
+        let items =
+            pages.filter_map(|mut page| serde_json::from_value::<Vec<Value>>(page["items"].take()).ok());
         items.flatten().collect()
     }
 }

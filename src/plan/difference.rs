@@ -66,7 +66,7 @@ impl Difference {
 impl fmt::Display for Difference {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { path, one, other } = self;
-        write!(formatter, "{} was approved as {}, and is {} by now", quoted(path), told(one), told(other))
+        write!(formatter, "{} was approved as {}, but is now {}", quoted(path), told(one), told(other))
     }
 }
 
@@ -101,15 +101,15 @@ mod tests {
         assert_eq!(said(json!({"a": [1, {"b": null}]}), json!({"a": [1, {"b": null}]})), None);
         assert_eq!(
             said(json!({"a": [1, {"b": 2048}]}), json!({"a": [1, {"b": 128}]})).as_deref(),
-            Some("`a[1].b` was approved as `2048`, and is `128` by now")
+            Some("`a[1].b` was approved as `2048`, but is now `128`")
         );
         assert_eq!(
             said(json!({"tags": {"x\u{1b}`": "y"}}), json!({"tags": {}})).as_deref(),
-            Some("`tags.x\u{fffd}\u{fffd}` was approved as `y`, and is absent by now")
+            Some("`tags.x\u{fffd}\u{fffd}` was approved as `y`, but is now absent")
         );
         assert_eq!(
             said(json!({"a": ["x"]}), json!({"a": []})).as_deref(),
-            Some("`a` was approved as `[\"x\"]`, and is `[]` by now")
+            Some("`a` was approved as `[\"x\"]`, but is now `[]`")
         );
     }
 }

@@ -61,10 +61,10 @@ pub enum NotApproved {
         fleet: Option<Arc<str>>,
     },
     /// It says nothing of until when it may begin.
-    #[error("the plan does not say until when it may begin")]
+    #[error("the plan has no expiry time")]
     WithoutEnd,
     /// It may begin for longer than any plan.
-    #[error("the plan of {seen_at} says that it may begin until {at}, and no plan may for more than 30 days")]
+    #[error("the plan was made at {seen_at} and expires at {at}: a plan is valid for at most 30 days")]
     TooLong {
         /// When its world was seen.
         seen_at: Timestamp,
@@ -72,7 +72,7 @@ pub enum NotApproved {
         at: Timestamp,
     },
     /// Its world is said to be seen later than now.
-    #[error("the plan says that its cluster was seen at {seen_at}, and it is {now}")]
+    #[error("the plan was made at {seen_at}, which is in the future (now {now})")]
     SeenLater {
         /// When it is said to be seen.
         seen_at: Timestamp,
@@ -143,11 +143,11 @@ impl NotApproved {
                 fleet.as_deref().unwrap_or("NAME")
             ),
             Self::WithoutEnd | Self::TooLong { .. } => {
-                "plan again: `nodeform plan --live --out plan.json`; `--valid-for` says for how long it may begin"
+                "create a new plan: `nodeform plan --live --out plan.json` (`--valid-for` sets how long it is valid)"
                     .to_owned()
             }
             Self::SeenLater { .. } => {
-                "look whether the clock of this machine is right, then plan again: `nodeform plan --live --out plan.json`"
+                "check this machine's clock, then create a new plan: `nodeform plan --live --out plan.json`"
                     .to_owned()
             }
             Self::Expired { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),

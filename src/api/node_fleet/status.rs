@@ -1,4 +1,4 @@
-//! What was last seen of a fleet, and what is under way. Must never be read to decide anything.
+//! What was last seen of a fleet, and what is in progress. Must never be read to decide anything.
 
 use serde::{Deserialize, Serialize};
 
@@ -28,7 +28,7 @@ pub struct NodeFleetStatus {
     /// The last plan of the controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plan: Option<LastPlan>,
-    /// The plans with changes under way, the oldest first.
+    /// The plans in progress, the oldest first.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub in_flight: Option<Vec<PlanInFlight>>,
@@ -92,7 +92,7 @@ pub struct LastPlan {
     pub monthly_after: String,
 }
 
-/// A plan with changes under way.
+/// A plan in progress.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -247,7 +247,7 @@ fn spent(name: &FolderName, ended: &Ended) -> Option<String> {
     let lost = ended.outcomes.values().filter(is_lost).count();
     (lost > 0 && ended.open.is_empty()).then(|| {
         format!(
-            "The approval of {name} is spent, {} of it no longer held: review what is wanted by now, with `nodeform propose --live --class {}`.\n",
+            "The approval of {name} is spent, and {} of it not applied because the cluster has changed since the review. Propose the rest again: `nodeform propose --live --class {}`.\n",
             count(lost, "change"),
             name.class
         )
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(spent(&name, &ended), None);
         ended.outcomes.insert(id("b"), Outcome::NoLongerHolds { because: "so".into() });
         let said = spent(&name, &ended).expect("it is spent");
-        assert!(said.contains("2026-11/move-pods-k3v2q2m7xa is spent, 1 change of it"), "{said}");
+        assert!(said.contains("2026-11/move-pods-k3v2q2m7xa is spent, and 1 change of it"), "{said}");
         assert!(said.contains("`nodeform propose --live --class move-pods`"), "{said}");
         ended.open.insert(id("c"), "the freeze to end".to_owned());
         assert_eq!(spent(&name, &ended), None);

@@ -70,7 +70,7 @@ fn image(approved: &str, newest: &str) -> Option<String> {
     if approved.eq_ignore_ascii_case(newest) {
         return None;
     }
-    let other = || Some(format!("image `{approved}` was approved, and planned again it is `{newest}`"));
+    let other = || Some(format!("image `{approved}` was approved, but a new plan uses `{newest}`"));
     let (Some((ours, old)), Some((theirs, new))) = (dated(approved), dated(newest)) else { return other() };
     if !ours.eq_ignore_ascii_case(theirs) || old > new {
         return other();
@@ -78,7 +78,7 @@ fn image(approved: &str, newest: &str) -> Option<String> {
     let days = (new - old).get_days();
     (days > IMAGE_DAYS_MAX).then(|| {
         format!(
-            "image `{approved}` is {days} days older than the newest one, and may be {IMAGE_DAYS_MAX} days older at most"
+            "image `{approved}` is {days} days older than the newest one; at most {IMAGE_DAYS_MAX} days are allowed"
         )
     })
 }
@@ -120,7 +120,7 @@ mod tests {
             String::new(),
         ] {
             let because = said(&strange).unwrap_or_else(|| panic!("`{strange}` is refused"));
-            assert!(because.contains("planned again it is"), "{because}");
+            assert!(because.contains("but a new plan uses"), "{because}");
         }
     }
 }

@@ -85,12 +85,10 @@ impl<'a> Removals<'a> {
         }
         let (was, is) = (ChangeClass::of(approved.reason), ChangeClass::of(fresh.reason));
         if was != is && !is_empty(fresh) {
-            return Some(format!(
-                "node `{node}` was approved to go as `{was}`, and would go as `{is}` by now"
-            ));
+            return Some(format!("removal of node `{node}` was approved as `{was}`, but is now `{is}`"));
         }
         if let Some(missing) = self.unasked(ours, theirs) {
-            return Some(format!("node `{node}` would go without being asked whether {missing}"));
+            return Some(format!("the approved removal of node `{node}` does not check that {missing}"));
         }
         let (Some(approved), Some(fresh)) =
             (self.pair.ours.removals.get(ours), self.pair.theirs.removals.get(theirs))
@@ -105,7 +103,7 @@ impl<'a> Removals<'a> {
     fn no_longer_empty(&self, node: &NodeName) -> String {
         match self.newcomers.any(node) {
             Some(pod) => format!("pod `{pod}` is on it now; it was approved as empty"),
-            None => "it was approved as empty, and would not go as that by now".to_owned(),
+            None => "it was approved as empty, but is no longer removed as empty".to_owned(),
         }
     }
 
@@ -229,8 +227,10 @@ fn identity(node: &NodeIdentity) -> Option<Identity<'_>> {
 /// What a precondition of a removal asks when it begins; nothing of one that planning again answers.
 const fn asks(condition: &Precondition) -> Option<&'static str> {
     match condition {
-        Precondition::NotProtected { .. } => Some("it or a pod on it asks not to be disrupted"),
-        Precondition::SameNode { .. } => Some("it is the one that was seen"),
+        Precondition::NotProtected { .. } => {
+            Some("neither it nor a pod on it has `karpenter.sh/do-not-disrupt`")
+        }
+        Precondition::SameNode { .. } => Some("it is the node that was reviewed"),
         // One that was approved with its pods may go without them.
         Precondition::NodeEmpty { .. }
         | Precondition::NameFree { .. }

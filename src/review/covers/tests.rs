@@ -218,10 +218,7 @@ fn a_vm_that_would_be_made_otherwise_was_not_approved_and_the_field_is_named() {
         differing(|fresh, _, _| execution(fresh).machines.values_mut().for_each(differ))[0].clone()
     };
     let disk = made(|machine| machine.os_disk.size_gb = 2048);
-    assert!(
-        disk.contains("of its VM, `osDisk.sizeGb` was approved as `128`, and is `2048` by now"),
-        "{disk}"
-    );
+    assert!(disk.contains("of its VM, `osDisk.sizeGb` was approved as `128`, but is now `2048`"), "{disk}");
     let user = made(|machine| machine.admin_user = "mallory".into());
     assert!(user.contains("`adminUser`") && user.contains("`mallory`"), "{user}");
     let identity = made(|machine| machine.identities.push("/subscriptions/other".into()));
@@ -232,7 +229,7 @@ fn a_vm_that_would_be_made_otherwise_was_not_approved_and_the_field_is_named() {
     assert!(tag.contains("`tags.owner` was approved as absent"), "{tag}");
     let image =
         made(|machine| machine.image = "/CommunityGalleries/other/images/i/versions/202511.1.0".into());
-    assert!(image.contains("planned again it is `/CommunityGalleries/other"), "{image}");
+    assert!(image.contains("but a new plan uses `/CommunityGalleries/other"), "{image}");
     let hash = differing(|fresh, _, _| {
         let launches = execution(fresh).launches.values_mut();
         launches.for_each(|launch| drop(launch.annotations.insert("a".into(), "b".into())));
