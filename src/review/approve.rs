@@ -329,3 +329,42 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
         | Precondition::WithoutClaim { .. } => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use jiff::{SignedDuration, Timestamp};
+
+    use super::out_of_time;
+    use crate::launch::tests::world::{moving, planned};
+
+    /// What is said of a plan whose cluster was seen and that expires so many hours after the start, one hour after it.
+    fn said(seen_at: Option<i64>, expires_at: Option<i64>) -> Option<String> {
+        let start: Timestamp = "2026-11-28T08:00:00Z".parse().expect("a time");
+        let at = |hours: i64| start + SignedDuration::from_hours(hours);
+        let mut plan = planned(&moving());
+        plan.spec.expires_at = expires_at.map(at);
+        let mut execution = plan.spec.execution.clone().expect("it can be carried out");
+        execution.seen_at = seen_at.map(at);
+        out_of_time(&plan, &execution, Some(at(1))).map(|refused| refused.to_string())
+    }
+
+    #[test]
+    fn a_plan_is_valid_for_at_most_thirty_days_after_its_cluster_was_seen_and_says_until_when() {
+        assert_eq!(said(Some(0), Some(30 * 24)), None);
+        assert_eq!(
+            said(Some(0), Some(30 * 24 + 1)).as_deref(),
+            Some(
+                "the plan was made at 2026-11-28T08:00:00Z and expires at 2026-12-28T09:00:00Z: a plan is valid for at most 30 days"
+            )
+        );
+        assert_eq!(
+            said(Some(2), Some(24)).as_deref(),
+            Some(
+                "the plan was made at 2026-11-28T10:00:00Z, which is in the future (now 2026-11-28T09:00:00Z)"
+            )
+        );
+        for (seen_at, expires_at) in [(None, Some(24)), (Some(0), None)] {
+            assert_eq!(said(seen_at, expires_at).as_deref(), Some("the plan has no expiry time"));
+        }
+    }
+}
