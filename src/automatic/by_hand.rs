@@ -67,7 +67,9 @@ fn sorted(world: &World, definition: &Definition, mode: Mode) -> (BTreeSet<NodeN
     let mut waits = Vec::new();
     let mut going = BTreeSet::new();
     let Some(facts) = &world.snapshot.azure else { return (going, waits) };
-    for node in world.snapshot.nodes.iter().filter(|node| is_ours(facts, node)) {
+    for node in
+        world.snapshot.nodes.iter().filter(|node| is_ours(facts, node, world.snapshot.cluster.as_deref()))
+    {
         let because = stays(world, node, definition)
             .or_else(|| not_listed(facts, node).map(str::to_owned))
             .or_else(|| not_now(world, mode));
@@ -80,8 +82,8 @@ fn sorted(world: &World, definition: &Definition, mode: Mode) -> (BTreeSet<NodeN
 }
 
 /// Whether somebody deletes a node that nodeform made. A claim without a VM says itself whose it is.
-fn is_ours(facts: &AzureFacts, node: &Node) -> bool {
-    let is_own = match facts.owner_of(node) {
+fn is_ours(facts: &AzureFacts, node: &Node, cluster: Option<&str>) -> bool {
+    let is_own = match facts.owner_of(node, cluster) {
         Owner::Own => true,
         Owner::Unknown => node.claimed.is_own,
         Owner::Karpenter | Owner::Foreign => false,

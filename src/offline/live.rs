@@ -104,11 +104,12 @@ fn ruled_out(refusal: &Refusal) -> Remark {
 /// Keeps the nodes that nodeform did not make, and says so.
 pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     let Some(facts) = snapshot.azure.clone() else { return Vec::new() };
+    let cluster = snapshot.cluster.clone();
     let mut kept: BTreeMap<&'static str, Vec<NodeName>> = BTreeMap::new();
     let is_kept = |node: &Node| node.pool.is_some() && !is_coming(node) && !facts.has_lost_vm(node);
     let managed = snapshot.nodes.iter_mut().filter(|node| is_kept(node));
     for node in managed {
-        if let Some(why) = why_kept(&facts, node) {
+        if let Some(why) = why_kept(&facts, node, cluster.as_deref()) {
             node.keep(why);
             kept.entry(why).or_default().push(node.name.clone());
         }
@@ -140,11 +141,11 @@ fn is_coming(node: &Node) -> bool {
     node.provider_id.is_none()
 }
 
-fn why_kept(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
-    match facts.owner_of(node) {
+fn why_kept(facts: &AzureFacts, node: &Node, cluster: Option<&str>) -> Option<&'static str> {
+    match facts.owner_of(node, cluster) {
         Owner::Own => None,
         Owner::Karpenter => Some("Karpenter made it, and nodeform cannot adopt it yet"),
-        Owner::Foreign => Some("its VM has neither nodeform's nor Karpenter's tags"),
+        Owner::Foreign => Some("its VM has neither nodeform's tag of this cluster nor Karpenter's"),
         Owner::Unknown => Some("its VM was not among those that Azure listed"),
     }
 }

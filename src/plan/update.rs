@@ -34,7 +34,7 @@ pub(super) fn propose_updates(ground: Ground<'_>, leaving: &BTreeSet<&NodeName>,
         let class = node.class.as_ref().and_then(|class| policy.classes.get(class));
         let (Some(pool), Some(class), Some(_)) = (pool, class, &node.claim) else { continue };
         let (tags, labels) = match &snapshot.azure {
-            Some(facts) => match vm_of(facts, node) {
+            Some(facts) => match vm_of(facts, node, snapshot.cluster.as_deref()) {
                 Some(vm) => (differing(vm, &wanted(facts, &pool.name, class)), lost(node, pool)),
                 None => continue,
             },
@@ -75,8 +75,8 @@ fn lost(node: &Node, pool: &Pool) -> BTreeMap<LabelKey, OldNew> {
 }
 
 /// The VM of a node that nodeform made, where nothing is being done to it.
-fn vm_of<'f>(facts: &'f AzureFacts, node: &Node) -> Option<&'f VmFacts> {
-    let vm = facts.vm_of(node).filter(|_| facts.owner_of(node) == Owner::Own)?;
+fn vm_of<'f>(facts: &'f AzureFacts, node: &Node, cluster: Option<&str>) -> Option<&'f VmFacts> {
+    let vm = facts.vm_of(node).filter(|_| facts.owner_of(node, cluster) == Owner::Own)?;
     (vm.provisioning_state.as_deref() == Some("Succeeded")).then_some(vm)
 }
 

@@ -209,7 +209,7 @@ pub enum Owner {
     Own,
     /// Karpenter made it: its tag, and none of nodeform's.
     Karpenter,
-    /// Neither: an agent pool of AKS, or somebody else.
+    /// Neither made it for this cluster: an agent pool of AKS, another cluster, or somebody else.
     Foreign,
     /// The node's VM is not among those that Azure listed, or the list could not be read.
     Unknown,
@@ -236,27 +236,32 @@ impl AzureFacts {
         let is_listed = self.vms.is_some() && self.interfaces.is_some();
         let is_up = node.uid.is_some() && node.is_ready();
         let is_there = self.vm_of(node).is_some() || self.vms_of(claim).next().is_some();
-        let is_foreign = self.owner_of(node) == Owner::Foreign;
-        node.claimed.is_deleted_by_hand() && is_listed && !is_up && !is_there && !is_foreign
+        node.claimed.is_deleted_by_hand() && is_listed && !is_up && !is_there && !is_of_scale_set(node)
     }
 
-    /// Returns whose a node is.
+    /// Returns whose a node is, seen from the cluster of this identity (the UID of its `kube-system`): what carries another
+    /// cluster's tag is never this one's, whatever its name. Azure does not heed the case of tag names.
     #[must_use]
-    pub fn owner_of(&self, node: &Node) -> Owner {
-        let is_of_scale_set = node
-            .provider_id
-            .as_deref()
-            .is_some_and(|id| id.to_ascii_lowercase().contains("/virtualmachinescalesets/"));
-        if is_of_scale_set {
+    pub fn owner_of(&self, node: &Node, cluster: Option<&str>) -> Owner {
+        if is_of_scale_set(node) {
             return Owner::Foreign;
         }
-        match self.vm_of(node) {
-            Some(vm) if vm.tags.contains_key(OWN_TAG) => Owner::Own,
-            Some(vm) if vm.tags.contains_key(KARPENTER_TAG) => Owner::Karpenter,
-            Some(_) => Owner::Foreign,
-            None => Owner::Unknown,
+        let Some(vm) = self.vm_of(node) else { return Owner::Unknown };
+        let value = |name: &str| {
+            let mut found = vm.tags.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
+            found.next().map(|(_, value)| &**value)
+        };
+        match (value(OWN_TAG), value(KARPENTER_TAG)) {
+            (Some(uid), _) if cluster.is_none_or(|cluster| cluster == uid) => Owner::Own,
+            (None, Some(_)) => Owner::Karpenter,
+            (Some(_) | None, _) => Owner::Foreign,
         }
     }
+}
+
+fn is_of_scale_set(node: &Node) -> bool {
+    let id = node.provider_id.as_deref();
+    id.is_some_and(|id| id.to_ascii_lowercase().contains("/virtualmachinescalesets/"))
 }
 
 /// Returns whether nodeform made a resource for a claim: it has its tag, and is named `aks-CLAIM`, with the number of the

@@ -197,6 +197,9 @@ fn why_a_node_stays_that_nodeform_may_not_touch_is_said_as_it_is() {
     let karpenters = said(&karpenters);
     assert!(karpenters.contains("Karpenter made it, and nodeform cannot adopt it yet"), "{karpenters}");
     assert!(!karpenters.contains("do-not-disrupt"), "{karpenters}");
+    let others = FACTS.replace("\"nodeform.dev_cluster\": \"", "\"nodeform.dev_cluster\": \"not-");
+    let others = said(&others);
+    assert!(others.contains("neither nodeform's tag of this cluster nor Karpenter's"), "{others}");
 }
 
 #[test]
