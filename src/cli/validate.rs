@@ -33,6 +33,7 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     if is_read && objects.documents == 0 {
         return Err(passed_by.nothing_found(&objects.strays));
     }
+    passed_by.say_plans(ui);
     match output {
         ValidateOutput::Human => {
             foreign.iter().for_each(|fault| ui.aside(&format!("warning: {fault}\n")));

@@ -59,6 +59,8 @@ pub struct Found {
     pub unrendered: Vec<Unrendered>,
     /// Files of other tools in the folders, the first of each; they are not read.
     pub foreign: BTreeMap<Foreign, String>,
+    /// Folders of plans that people review, as `REV:path`; nothing in them is read.
+    pub plans: BTreeSet<String>,
     /// The folders that were asked for, as `REV:path`.
     pub folders: Vec<String>,
     /// Folders of what others wrote, which are never walked into.
@@ -280,7 +282,7 @@ impl Walk<'_> {
             let (path, file) = (paths.get(index)?, listed.get(index)?);
             String::from_utf8(objects.bytes(path, file.id, DEFINITION_BYTES_MAX).ok()?).ok()
         };
-        let Layout { manifests, unrendered, foreign } = layout(&paths, definition);
+        let Layout { manifests, unrendered, foreign, plans } = layout(&paths, definition);
         let is_read: BTreeSet<usize> = manifests.into_iter().collect();
         for (_, file) in listed.into_iter().enumerate().filter(|(index, _)| is_read.contains(index)) {
             self.file(file, true);
@@ -295,6 +297,7 @@ impl Walk<'_> {
         self.found.unread.retain(|unread| !matches!(unread, Unread::Folder(folder) if is_part(folder)));
         self.found.unrendered.extend(unrendered);
         self.found.foreign.extend(foreign);
+        self.found.plans.extend(plans.iter().map(|folder| self.objects.place(folder)));
     }
 
     /// Reads a file, which was named or found by walking a folder.

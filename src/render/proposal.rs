@@ -1,4 +1,4 @@
-//! What stands beside `plan.json` in a plan's folder: the page for people, and the nodes that go, one a line.
+//! What stands beside `plan.jsonc` in a plan's folder: the page for people, and the nodes that go, one a line.
 
 use super::markdown::plan_markdown_whole;
 use super::money::{Sureness, per_month};
@@ -21,7 +21,7 @@ pub fn derived_by(plan: &Plan, template: Template) -> Derived {
     Derived { markdown: plan_markdown_whole(plan, template), destroys: destroys(plan) }
 }
 
-/// Returns the lines of `destroy.yaml`: a YAML list, by name.
+/// Returns the lines of `destroy.txt`: a YAML list, by name.
 fn destroys(plan: &Plan) -> Vec<DestroyLine> {
     let view = PlanView::new(plan, None);
     let lines = removed(&view).into_iter().map(|gone| {

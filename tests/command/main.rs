@@ -9,6 +9,7 @@ mod forms;
 mod generated;
 mod git;
 mod live;
+mod neighbours;
 #[path = "../support/pages.rs"]
 mod pages;
 mod recipes;

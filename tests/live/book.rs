@@ -215,7 +215,7 @@ async fn plans_are_reviewed_as_their_page_says() {
             assert!(faults.is_empty(), "{}", faults.join("\n"));
             forge.merge("nodeform/demo/create");
             let files = forge.git(&["diff", "--name-only", "HEAD~1", "HEAD"]);
-            let plan = files.lines().find_map(|file| file.strip_suffix("/plan.json")).expect("a plan");
+            let plan = files.lines().find_map(|file| file.strip_suffix("/plan.jsonc")).expect("a plan");
             place = Some(forge.path(plan));
         }
         faults.extend(reader.runs(block, shown.as_ref(), place.as_deref().filter(|_| number == 2)).await);

@@ -200,7 +200,7 @@ fn of_five_hundred_plans_that_are_not_as_reviewed_none_is_approved() {
         assert!(case.looked_at().is_ok(), "{:?}", case.looked_at().err());
     }
     let kinds: [(&str, Spoil, &[&str]); 5] = [
-        ("edited", edited, &["`plan.json`", "`PLAN.md`", "`notes.txt`", "the folder is called"]),
+        ("edited", edited, &["`plan.jsonc`", "`PLAN.md`", "`notes.txt`", "the folder is called"]),
         ("expired", expired, &["the plan expired at"]),
         ("foreign", foreign, &["the plan is of cluster"]),
         ("spent", spent, &["spent: "]),
@@ -208,9 +208,9 @@ fn of_five_hundred_plans_that_are_not_as_reviewed_none_is_approved() {
             "widened",
             widened,
             &[
-                "of `destroy.yaml` is not one of the plan's",
-                "of `destroy.yaml` stands twice, or not in the plan's order",
-                "of `destroy.yaml` says something else of its node than the plan",
+                "of `destroy.txt` is not one of the plan's",
+                "of `destroy.txt` stands twice, or not in the plan's order",
+                "of `destroy.txt` says something else of its node than the plan",
             ],
         ),
     ];

@@ -10,7 +10,7 @@ use super::super::exit::Failure;
 use super::ignored::Ignored;
 use super::{InputFile, Inputs, Origin, STANDARD_INPUT, ToRender};
 use crate::manifests::Source;
-use crate::manifests::folder::{Foreign, Layout, Tool, layout};
+use crate::manifests::folder::{Foreign, Layout, Tool, layout, parent};
 use crate::manifests::source::{
     DUMP_BYTES_MAX, IGNORE_FILE, LeavesOut, is_hidden, is_manifest, is_passed_over,
 };
@@ -249,11 +249,12 @@ impl Reader {
             file.take(DEFINITION_BYTES_MAX).read_to_string(&mut text).ok()?;
             Some(text)
         };
-        let Layout { manifests, unrendered, foreign } = layout(&shown, definition);
+        let Layout { manifests, unrendered, foreign, plans } = layout(&shown, definition);
         if self.purpose == Purpose::Rewriting {
             let parts = shown.iter().enumerate().filter(|(index, path)| {
                 let name = path.rsplit('/').next().unwrap_or(path);
-                let is_other = Tool::of_file(name).is_some() || Foreign::of_path(path).is_some();
+                let is_plan = plans.contains(parent(path));
+                let is_other = is_plan || Tool::of_file(name).is_some() || Foreign::of_path(path).is_some();
                 is_manifest(name) && !is_other && !manifests.contains(index)
             });
             for path in parts.filter_map(|(index, _)| paths.get(index)) {
@@ -269,6 +270,7 @@ impl Reader {
         let purpose = self.purpose;
         passed_by.unread_folders.retain(|folder| purpose == Purpose::Rewriting || !is_part(folder));
         passed_by.foreign.extend(foreign);
+        passed_by.plans.extend(plans);
         let root = &self.root;
         known.extend(unrendered.into_iter().map(|folder| {
             let place = Path::new(&folder.folder).strip_prefix(root).unwrap_or(Path::new(&folder.folder));

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::exit::Failure;
 use super::super::ui::Ui;
 use crate::manifests::folder::Foreign;
+use crate::render::words::count;
 
 /// The most names that a line has.
 const NAMED_MAX: usize = 3;
@@ -22,6 +23,8 @@ pub(in super::super) struct PassedBy {
     pub(super) vendored: Vec<String>,
     /// Files of other tools in the folders, the first of each.
     pub(super) foreign: BTreeMap<Foreign, String>,
+    /// Folders of plans that people review.
+    pub(super) plans: BTreeSet<String>,
     /// Folders that were looked into.
     pub(super) folders: Vec<String>,
     /// What was read, by the name that messages call it.
@@ -35,6 +38,7 @@ impl PassedBy {
         self.left_out.append(&mut other.left_out);
         self.vendored.append(&mut other.vendored);
         self.foreign.append(&mut other.foreign);
+        self.plans.append(&mut other.plans);
         self.folders.append(&mut other.folders);
         self.read.append(&mut other.read);
     }
@@ -44,15 +48,24 @@ impl PassedBy {
         if !strays.is_empty() {
             ui.aside(&format!("note: no objects of Kubernetes, passed over: {}\n", listed(strays.iter())));
         }
+        self.say_plans(ui);
         if !self.unread_folders.is_empty() {
             let folders = listed(self.unread_folders.iter());
             ui.aside(&format!("warning: not read, since `-R` was not given: {folders}\n"));
         }
     }
 
+    /// Says which folders of reviewed plans were not read.
+    pub(in super::super) fn say_plans(&self, ui: Ui) {
+        if !self.plans.is_empty() {
+            let (noun, plans) = (folders_of(&self.plans), listed(self.plans.iter()));
+            ui.aside(&format!("note: skipped {noun} of reviewed plans: {plans}\n"));
+        }
+    }
+
     /// The failure of an input without any object: what was read, what was not, and why.
     pub(in super::super) fn nothing_found(&self, strays: &BTreeSet<Arc<str>>) -> Failure {
-        let Self { unread_folders, left_out, vendored, foreign, folders, read } = self;
+        let Self { unread_folders, left_out, vendored, foreign, plans, folders, read } = self;
         let mut parts = Vec::new();
         if !strays.is_empty() {
             let noun = if strays.len() == 1 { "file" } else { "files" };
@@ -67,6 +80,9 @@ impl PassedBy {
         }
         for (tool, file) in foreign {
             parts.push(format!("files of {} (`{file}`) are no manifests", tool.as_str()));
+        }
+        if !plans.is_empty() {
+            parts.push(format!("{} of reviewed plans, skipped: {}", folders_of(plans), listed(plans.iter())));
         }
         for (why, paths) in [
             ("not read, since `-R` was not given", unread_folders),
@@ -94,6 +110,10 @@ impl PassedBy {
             failure
         }
     }
+}
+
+fn folders_of(plans: &BTreeSet<String>) -> String {
+    count(plans.len(), "folder")
 }
 
 /// Lists the first few names.

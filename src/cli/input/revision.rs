@@ -151,7 +151,7 @@ impl Reader<'_> {
 
 fn inputs(revision: &Revision, read: Read, beside: &Inputs) -> Inputs {
     let Read { found, left_out } = read;
-    let Found { files, unread, foreign, folders, vendored, unrendered: _ } = found;
+    let Found { files, unread, foreign, plans, folders, vendored, unrendered: _ } = found;
     let mut inputs = Inputs {
         name: revision.name.clone(),
         commit: Some(revision.commit.clone()),
@@ -165,7 +165,7 @@ fn inputs(revision: &Revision, read: Read, beside: &Inputs) -> Inputs {
     };
     inputs.files = files.into_iter().map(file).chain(beside.files.iter().cloned()).collect();
     inputs.passed_by.read = inputs.files.iter().map(|file| file.source.name.clone()).collect();
-    inputs.passed_by.append(PassedBy { left_out, folders, vendored, foreign, ..PassedBy::default() });
+    inputs.passed_by.append(PassedBy { left_out, folders, vendored, foreign, plans, ..PassedBy::default() });
     for unread in unread {
         match unread {
             Unread::Folder(place) => inputs.passed_by.unread_folders.push(place),

@@ -4,12 +4,14 @@
 //! not YAML. Works on lists of paths, so that folders on disk and in a revision of Git are told apart alike.
 
 mod definition;
+mod reviewed;
 mod tool;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::source::is_manifest;
 use definition::{Definition, joined};
+pub use reviewed::holds_a_plan;
 pub use tool::{Foreign, Tool, shell_word};
 
 /// What the files of folders are.
@@ -21,6 +23,8 @@ pub struct Layout {
     pub unrendered: Vec<Unrendered>,
     /// Files of other tools, the first of each.
     pub foreign: BTreeMap<Foreign, String>,
+    /// Folders of plans that people review, sorted: nothing in them is a manifest.
+    pub plans: BTreeSet<String>,
 }
 
 /// A folder that is to be rendered.
@@ -98,12 +102,17 @@ pub fn layout(paths: &[&str], mut text: impl FnMut(usize) -> Option<String>) -> 
             definitions.insert(key, Definition::read(tool, (folder, file), &text));
         }
     }
+    let plans = reviewed::of_plans(paths);
     let mut layout = Layout { unrendered: unrendered(paths, &definitions), ..Layout::default() };
     let named: BTreeSet<&str> =
         definitions.values().flat_map(|definition| &definition.files).map(String::as_str).collect();
     for (index, path) in paths.iter().enumerate() {
         let plain = joined("", path);
         let is_part = ancestors(&plain).any(|folder| definitions.contains_key(folder));
+        if plans.contains(parent(path)) {
+            layout.plans.insert(parent(path).to_owned());
+            continue;
+        }
         if is_part || named.contains(plain.as_str()) {
             continue;
         }

@@ -114,6 +114,28 @@ fn files_of_other_tools_are_told_apart() {
 }
 
 #[test]
+fn folders_of_reviewed_plans_are_told_by_what_they_hold_and_are_not_read() {
+    let paths = [
+        "plans/2026-11/create-a/PLAN.md",
+        "plans/2026-11/create-a/plan.jsonc",
+        "plans/2026-10/remove-b/PLAN.md",
+        "plans/2026-10/remove-b/destroy.yaml",
+        "plans/2026-10/remove-b/plan.json",
+        // Somebody's own files, beside a page that only is called so.
+        "app/PLAN.md",
+        "app/plan.json",
+        "app/web.yaml",
+        "other/PLAN.md",
+        "other/destroy.yaml",
+    ];
+    let found = layout(&paths, |_| None);
+    let plans: Vec<&str> = found.plans.iter().map(String::as_str).collect();
+    assert_eq!(plans, ["plans/2026-10/remove-b", "plans/2026-11/create-a"]);
+    let read: Vec<&str> = found.manifests.iter().map(|index| paths[*index]).collect();
+    assert_eq!(read, ["app/plan.json", "app/web.yaml", "other/destroy.yaml"]);
+}
+
+#[test]
 fn the_names_that_tools_look_for_are_known_and_no_others() {
     let names = ["kustomization.yaml", "kustomization.yml", "Kustomization", "Chart.yaml"];
     assert_eq!(names.map(|name| Tool::of_file(name).is_some()), [true; 4]);

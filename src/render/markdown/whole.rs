@@ -119,7 +119,7 @@ fn facts(plan: &Plan, template: Template) -> Vec<String> {
     facts.push(format!("Digest: {}", code_whole(&plan.digest().to_string())));
     // The plan's digest is of its decisions; this one also of what they were made from.
     let whole = Digest::of_bytes(file::write(plan).as_bytes());
-    facts.push(format!("Digest of `plan.json`: {}", code_whole(&whole.to_string())));
+    facts.push(format!("Digest of `plan.jsonc`: {}", code_whole(&whole.to_string())));
     facts.push(template.line().trim_start_matches("- ").to_owned());
     facts
 }
@@ -147,7 +147,7 @@ fn waves(plan: &Plan) -> Vec<String> {
 /// What a reviewer can do.
 fn review(plan: &Plan) -> Vec<String> {
     let is_destroying = plan.spec.deletes().next().is_some();
-    let strike = "Keep a node: delete its line of `destroy.yaml`; with all lines or the file deleted, every node stays. \
+    let strike = "Keep a node: delete its line of `destroy.txt`; with all lines or the file deleted, every node stays. \
         Any other edit makes the plan invalid.";
     let mut items: Vec<String> = is_destroying.then(|| strike.to_owned()).into_iter().collect();
     items.push(
@@ -155,7 +155,7 @@ fn review(plan: &Plan) -> Vec<String> {
     );
     items.push("Reject: close it without merging, or let it expire.".to_owned());
     items.push(
-        "Verify, in the folder of this file: `nodeform verify .`; this page is `nodeform show plan.json -o md --all`."
+        "Verify, in the folder of this file: `nodeform verify .`; this page is `nodeform show plan.jsonc -o md --all`."
             .to_owned(),
     );
     items

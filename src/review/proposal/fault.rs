@@ -25,6 +25,12 @@ pub enum ProposalFault {
         /// Its name.
         name: String,
     },
+    /// A file under the name that an older version gave it.
+    #[error("`{name}` is a file name of an older version of nodeform")]
+    OldName {
+        /// Its name.
+        name: String,
+    },
     /// A file is too large to be looked at.
     #[error("`{file}` has more than {} MiB", most >> 20)]
     TooLarge {
@@ -46,10 +52,10 @@ pub enum ProposalFault {
         file: &'static str,
     },
     /// The plan itself cannot be used.
-    #[error("`plan.json` holds no plan that can be used: {0}")]
+    #[error("`plan.jsonc` holds no plan that can be used: {0}")]
     Plan(PlanFileFault),
     /// The file says more than is understood here.
-    #[error("`plan.json` is not as this version of nodeform writes it")]
+    #[error("`plan.jsonc` is not as this version of nodeform writes it")]
     OtherVersion,
     /// The folder is called after another plan.
     #[error("the folder is called `{stated}`, and that of its plan is `{found}`")]
@@ -69,13 +75,13 @@ pub enum ProposalFault {
         template: String,
     },
     /// What people read does not follow from what would be done.
-    #[error("line {line} of `PLAN.md` is not what follows from `plan.json`")]
+    #[error("line {line} of `PLAN.md` is not what follows from `plan.jsonc`")]
     MarkdownDiffers {
         /// The first line that differs.
         line: usize,
     },
     /// The list of removals says more or else than the plan.
-    #[error("line {line} of `destroy.yaml` {what}: `{text}`")]
+    #[error("line {line} of `destroy.txt` {what}: `{text}`")]
     DestroysDiffer {
         /// The line.
         line: usize,
@@ -95,8 +101,9 @@ impl ProposalFault {
                 "keep a plan's folder where `nodeform propose` put it, under its own name"
             }
             Self::NoFile { .. } | Self::OtherFile { .. } => {
-                "take it out: a plan's folder holds `PLAN.md`, `plan.json` and `destroy.yaml` alone"
+                "take it out: a plan's folder holds `PLAN.md`, `plan.jsonc` and `destroy.txt` alone"
             }
+            Self::OldName { .. } => "remove the folder, and propose again with `nodeform propose`",
             Self::OtherTemplate { .. } => {
                 "use the version of nodeform that proposed the plan, or propose it anew with `nodeform propose`"
             }
@@ -111,7 +118,7 @@ impl ProposalFault {
             | Self::Missing { .. }
             | Self::NoText { .. }
             | Self::TooLarge { .. } => {
-                "propose the plan anew with `nodeform propose`; in a folder only lines of `destroy.yaml` may be deleted"
+                "propose the plan anew with `nodeform propose`; in a folder only lines of `destroy.txt` may be deleted"
             }
             Self::NotLive => {
                 "plan a cluster that has something to do: `nodeform plan --live --out plan.json`"

@@ -1,7 +1,7 @@
 //! A plan as a folder that people review: its name, its files, and whether they belong together.
 //!
 //! ```text
-//!  2026-11/move-pods-k3v9q2m7xa/   PLAN.md ─ follows from ─▶ plan.json ◀─ the same lines or fewer ─ destroy.yaml
+//!  2026-11/move-pods-k3v9q2m7xa/   PLAN.md ─ follows from ─▶ plan.jsonc ◀─ the same lines or fewer ─ destroy.txt
 //! ```
 //!
 //! Bytes in, a plan with what reviewers struck out of it: nothing is read or rendered here, and nothing is added to a

@@ -1,11 +1,11 @@
-//! `destroy.yaml`: the nodes that go, a line each; a line that a reviewer deletes keeps its node.
+//! `destroy.txt`: the nodes that go, a line each; a line that a reviewer deletes keeps its node.
 
 use std::collections::BTreeSet;
 
 use super::fault::ProposalFault;
 use crate::plan::{ChangeId, Plan};
 
-/// A line of `destroy.yaml`, without its line feed.
+/// A line of `destroy.txt`, without its line feed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DestroyLine {
     /// The change that removes the node.

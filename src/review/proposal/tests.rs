@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Content, Derived, DestroyLine, Files, FolderName, Proposal, ProposalFault, Template, branch, class,
-    is_month, read, struck,
+    Content, DESTROYS, Derived, DestroyLine, Files, FolderName, PLAN, Proposal, ProposalFault, Template,
+    branch, class, is_month, read, struck,
 };
+use crate::manifests::folder::holds_a_plan;
 use crate::model::{ChangeClass, Digest, DisruptionReason};
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::tests::world::example_plan;
@@ -52,8 +53,9 @@ fn derived(plan: &Plan) -> Derived {
 
 fn files(plan: &Plan) -> Vec<(String, Content)> {
     let derived = derived(plan);
-    let destroys = derived.destroys_text().map(|text| ("destroy.yaml", text));
-    let files = [("PLAN.md", derived.markdown), ("plan.json", file::write(plan))].into_iter().chain(destroys);
+    let destroys = derived.destroys_text().map(|text| ("destroy.txt", text));
+    let files =
+        [("PLAN.md", derived.markdown), ("plan.jsonc", file::write(plan))].into_iter().chain(destroys);
     files.map(|(name, text)| (name.to_owned(), Content::Bytes(text.into_bytes()))).collect()
 }
 
@@ -120,11 +122,11 @@ fn files_that_belong_together_are_a_plan_and_removals_may_be_struck() {
     let plan = example();
     let bytes = |text: &str| Some(Content::Bytes(text.as_bytes().to_vec()));
     let line = derived(&plan).destroys_text().expect("one goes");
-    assert_eq!(said(with(&plan, "destroy.yaml", bytes(&line))), "0 struck");
+    assert_eq!(said(with(&plan, "destroy.txt", bytes(&line))), "0 struck");
     for kept in ["", "\n", "[]\n"] {
-        assert_eq!(said(with(&plan, "destroy.yaml", bytes(kept))), "1 struck", "{kept:?}");
+        assert_eq!(said(with(&plan, "destroy.txt", bytes(kept))), "1 struck", "{kept:?}");
     }
-    assert_eq!(said(with(&plan, "destroy.yaml", None)), "1 struck");
+    assert_eq!(said(with(&plan, "destroy.txt", None)), "1 struck");
 }
 
 /// The file as a later version would write it, which knows more to say of what a plan was made from.
@@ -147,21 +149,27 @@ fn any_other_edit_is_a_fault_that_names_it() {
         ("PLAN.md", bytes(page.trim_end()), "line 4 of `PLAN.md`"),
         ("PLAN.md", bytes("# A page\n"), "`PLAN.md` was written by template `none`"),
         ("PLAN.md", None, "`PLAN.md` is missing"),
-        ("plan.json", None, "`plan.json` is missing"),
-        ("plan.json", bytes(&text.replacen("\"scope\": [", "\"scope\": [ ", 1)), "`plan.json` holds no plan"),
-        ("plan.json", bytes(&newer(&text)), "as this version"),
+        ("plan.jsonc", None, "`plan.jsonc` is missing"),
         (
-            "plan.json",
+            "plan.jsonc",
+            bytes(&text.replacen("\"scope\": [", "\"scope\": [ ", 1)),
+            "`plan.jsonc` holds no plan",
+        ),
+        ("plan.jsonc", bytes(&newer(&text)), "as this version"),
+        (
+            "plan.jsonc",
             bytes(&text.replacen("\"evidence\": {", "\"evidence\": {\"aaa\":1,", 1)),
             "holds no plan",
         ),
-        ("plan.json", Some(Content::Bytes(vec![0xff])), "`plan.json` is not UTF-8 text"),
-        ("plan.json", Some(Content::TooLarge), "`plan.json` has more than 16 MiB"),
+        ("plan.jsonc", Some(Content::Bytes(vec![0xff])), "`plan.jsonc` is not UTF-8 text"),
+        ("plan.jsonc", Some(Content::TooLarge), "`plan.jsonc` has more than 16 MiB"),
         ("PLAN.md", Some(Content::NoFile), "`PLAN.md` is no plain file"),
+        ("plan.json", bytes(""), "`plan.json` is a file name of an older version of nodeform"),
+        ("destroy.yaml", bytes(""), "`destroy.yaml` is a file name of an older version of nodeform"),
         ("create.yaml", bytes(""), "`create.yaml` is no file of a plan"),
-        ("destroy.yaml", bytes(&format!("{line}{line}")), "line 2 of `destroy.yaml`"),
-        ("destroy.yaml", bytes("- node/other\u{1b}\n"), "line 1 of `destroy.yaml`"),
-        ("destroy.yaml", bytes(&line.replace("small", "tiny")), "line 1 of `destroy.yaml`"),
+        ("destroy.txt", bytes(&format!("{line}{line}")), "line 2 of `destroy.txt`"),
+        ("destroy.txt", bytes("- node/other\u{1b}\n"), "line 1 of `destroy.txt`"),
+        ("destroy.txt", bytes(&line.replace("small", "tiny")), "line 1 of `destroy.txt`"),
     ] {
         let told = said(with(&plan, name, content));
         assert!(told.contains(because), "{told}");
@@ -172,6 +180,29 @@ fn any_other_edit_is_a_fault_that_names_it() {
     assert!(said(read(Some(&other), files, derived_by)).contains("the folder is called"));
     let offline = Plan { spec: crate::plan::PlanSpec { execution: None, ..plan.spec.clone() }, ..plan };
     assert!(said(with(&offline, "x", None)).contains("no changes that could be carried out"));
+}
+
+#[test]
+fn a_folder_under_the_old_names_is_told_to_be_proposed_again() {
+    let plan = example();
+    let renamed = files(&plan).into_iter().map(|(name, content)| match &*name {
+        PLAN => ("plan.json".to_owned(), content),
+        DESTROYS => ("destroy.yaml".to_owned(), content),
+        _ => (name, content),
+    });
+    let fault = Files::of(renamed.collect()).expect_err("they are of an older version");
+    assert!(fault.hint().contains("propose again with `nodeform propose`"), "{}", fault.hint());
+}
+
+#[test]
+fn no_file_of_a_plan_is_taken_for_a_manifest() {
+    let names: Vec<String> = files(&example()).into_iter().map(|(name, _)| name).collect();
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+    assert_eq!(names.len(), 3, "{names:?}");
+    assert!(holds_a_plan(&names), "{names:?}");
+    // What `kubectl apply -R`, Flux and Argo CD's directory source read.
+    let read = [".yaml", ".yml", ".json", ".jsonnet"];
+    assert!(!names.iter().any(|name| read.iter().any(|ending| name.ends_with(ending))), "{names:?}");
 }
 
 #[test]
@@ -207,13 +238,13 @@ fn a_line_that_strikes_nothing_is_told_with_what_differs() {
         |name: &str| DestroyLine { change: ChangeId(name.into()), text: format!("- node/{name}  # small") };
     let lines = [line("a"), line("b")];
     for (text, what) in [
-        ("- node/a  # small\r\n", "line 1 of `destroy.yaml` ends with a carriage return"),
-        ("- node/a  # small  \n", "line 1 of `destroy.yaml` ends with spaces"),
-        ("# - node/a  # small\n- node/b  # small\n", "line 1 of `destroy.yaml` is commented out"),
-        ("  - node/a  # small\n", "line 1 of `destroy.yaml` is indented"),
-        ("- node/b  # small\n- node/a  # small\n", "line 2 of `destroy.yaml` stands twice, or not in"),
-        ("- node/a  # large\n", "line 1 of `destroy.yaml` says something else of its node"),
-        ("- node/c  # small\n", "line 1 of `destroy.yaml` is not one of the plan's"),
+        ("- node/a  # small\r\n", "line 1 of `destroy.txt` ends with a carriage return"),
+        ("- node/a  # small  \n", "line 1 of `destroy.txt` ends with spaces"),
+        ("# - node/a  # small\n- node/b  # small\n", "line 1 of `destroy.txt` is commented out"),
+        ("  - node/a  # small\n", "line 1 of `destroy.txt` is indented"),
+        ("- node/b  # small\n- node/a  # small\n", "line 2 of `destroy.txt` stands twice, or not in"),
+        ("- node/a  # large\n", "line 1 of `destroy.txt` says something else of its node"),
+        ("- node/c  # small\n", "line 1 of `destroy.txt` is not one of the plan's"),
     ] {
         let fault = struck(&lines, Some(text)).expect_err(text);
         assert!(fault.to_string().starts_with(what), "{text:?}: {fault}");

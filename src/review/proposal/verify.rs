@@ -11,9 +11,12 @@ use crate::plan::{ChangeId, Plan, file};
 /// The file for people.
 pub const MARKDOWN: &str = "PLAN.md";
 /// The file that is carried out.
-pub const PLAN: &str = "plan.json";
+pub const PLAN: &str = "plan.jsonc";
 /// The file of the nodes that go.
-pub const DESTROYS: &str = "destroy.yaml";
+pub const DESTROYS: &str = "destroy.txt";
+
+/// The names of both before they were such that no other tool takes them for manifests.
+const OLD: [&str; 2] = ["plan.json", "destroy.yaml"];
 
 /// The most bytes of a file that are read: far above any plan that a person can review.
 pub const FILE_BYTES_MAX: u64 = 16 << 20;
@@ -34,9 +37,9 @@ pub enum Content {
 pub struct Files {
     /// `PLAN.md`.
     pub markdown: Option<Vec<u8>>,
-    /// `plan.json`.
+    /// `plan.jsonc`.
     pub plan: Option<Vec<u8>>,
-    /// `destroy.yaml`.
+    /// `destroy.txt`.
     pub destroys: Option<Vec<u8>>,
 }
 
@@ -57,6 +60,7 @@ impl Files {
                 MARKDOWN => &mut files.markdown,
                 PLAN => &mut files.plan,
                 DESTROYS => &mut files.destroys,
+                old if OLD.contains(&old) => return Err(ProposalFault::OldName { name }),
                 _ => return Err(ProposalFault::OtherFile { name }),
             };
             *file = Some(bytes);
@@ -70,12 +74,12 @@ impl Files {
 pub struct Derived {
     /// `PLAN.md`.
     pub markdown: String,
-    /// `destroy.yaml`; without a line there is no such file.
+    /// `destroy.txt`; without a line there is no such file.
     pub destroys: Vec<DestroyLine>,
 }
 
 impl Derived {
-    /// Returns the text of `destroy.yaml`, where there is such a file.
+    /// Returns the text of `destroy.txt`, where there is such a file.
     #[must_use]
     pub fn destroys_text(&self) -> Option<String> {
         let text: String = self.destroys.iter().map(|line| format!("{}\n", line.text)).collect();

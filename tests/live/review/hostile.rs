@@ -37,13 +37,13 @@ async fn what_lies_beside_plans_is_left_alone_and_strange_folders_are_refused_by
     stage.forge.write("nodeform/plans/2026-11/create-aaaaaaaaaa/PLAN.md", "# ok\n");
     std::os::unix::fs::symlink(
         "/etc/passwd",
-        stage.forge.path("nodeform/plans/2026-11/create-aaaaaaaaaa/plan.json"),
+        stage.forge.path("nodeform/plans/2026-11/create-aaaaaaaaaa/plan.jsonc"),
     )
     .expect("a link");
     stage.forge.commit("Strange");
     let ran = stage.apply().await;
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    for said in ["`2026-11/notes.txt` is no name of a plan's folder", "`plan.json` is no plain file"] {
+    for said in ["`2026-11/notes.txt` is no name of a plan's folder", "`plan.jsonc` is no plain file"] {
         assert!(ran.said.contains(said), "{}", ran.said);
     }
     assert!(!ran.said.contains("root:"), "{}", ran.said);

@@ -121,7 +121,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     let checkout = tempfile::tempdir().expect("a folder");
     let local = checkout.path().join(folder.trim_start_matches("nodeform/plans/"));
     std::fs::create_dir_all(&local).expect("it is made");
-    for name in ["PLAN.md", "plan.json"] {
+    for name in ["PLAN.md", "plan.jsonc"] {
         let text = stage.forge.read(&format!("{folder}/{name}")).replace('\n', "\r\n");
         std::fs::write(local.join(name), text).expect("it is written");
     }
@@ -135,7 +135,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     }
     assert_eq!(
         stage.forge.git(&["diff", "--name-only", "HEAD~1", "HEAD"]),
-        format!("{folder}/PLAN.md\n{folder}/plan.json\n")
+        format!("{folder}/PLAN.md\n{folder}/plan.jsonc\n")
     );
     let applied = stage.apply().await;
     done(&applied);
@@ -153,7 +153,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     stage.scale(0).await;
     let folder = stage.propose(&["--class", "remove-empty"]).await;
     stage.forge.squash("nodeform/demo/remove-empty");
-    let list = stage.forge.read(&format!("{folder}/destroy.yaml"));
+    let list = stage.forge.read(&format!("{folder}/destroy.txt"));
     assert!(list.starts_with("- node/aks-general-purpose-") && list.contains(", no pods\n"), "{list}");
     let applied = stage.apply().await;
     done(&applied);
@@ -179,10 +179,10 @@ async fn a_struck_removal_stays_and_the_folder_verifies_without_a_cluster() {
     let verified = stage.program.nodeform(&["verify", &local], &[]).await;
     done(&verified);
     assert!(verified.printed.ends_with("0 of 1 removals struck.\n"), "{}", verified.printed);
-    let plan = format!("{local}/plan.json");
+    let plan = format!("{local}/plan.jsonc");
     let shown = stage.program.nodeform(&["show", &plan, "-o", "md", "--all"], &[]).await;
     assert_eq!(shown.printed, stage.forge.read(&format!("{folder}/PLAN.md")));
-    stage.forge.write(&format!("{folder}/destroy.yaml"), "");
+    stage.forge.write(&format!("{folder}/destroy.txt"), "");
     stage.forge.commit("Keep it");
     let verified = stage.program.nodeform(&["verify", &local], &[]).await;
     assert!(verified.printed.ends_with("1 of 1 removals struck.\n"), "{}", verified.printed);

@@ -23,22 +23,22 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
     let folder = stage.propose(&["--class", "create"]).await;
     stage.forge.squash(CREATE);
     let file = |name: &str| format!("{folder}/{name}");
-    let (plan, page) = (stage.forge.read(&file("plan.json")), stage.forge.read(&file("PLAN.md")));
+    let (plan, page) = (stage.forge.read(&file("plan.jsonc")), stage.forge.read(&file("PLAN.md")));
     let edits: [(&str, String, &str); 7] = [
         (
-            "plan.json",
+            "plan.jsonc",
             plan.replacen("\"expiresAt\": \"20", "\"expiresAt\": \"21", 1),
-            "`plan.json` holds no plan",
+            "`plan.jsonc` holds no plan",
         ),
-        ("plan.json", plan.replacen("general-purpose", "general-purposf", 1), "`plan.json` holds no plan"),
+        ("plan.jsonc", plan.replacen("general-purpose", "general-purposf", 1), "`plan.jsonc` holds no plan"),
         (
-            "plan.json",
+            "plan.jsonc",
             plan.replacen("\"evidence\": {", "\"evidence\": {\"aaa\":1,", 1),
             "what the plan was made from was changed afterwards",
         ),
-        ("plan.json", "{".to_owned(), "`plan.json` holds no plan"),
+        ("plan.jsonc", "{".to_owned(), "`plan.jsonc` holds no plan"),
         ("PLAN.md", page.replacen("1 to add", "0 to add", 1), "line 3 of `PLAN.md`"),
-        ("destroy.yaml", "- node/aks-system-12345678-vmss000000\n".to_owned(), "line 1 of `destroy.yaml`"),
+        ("destroy.txt", "- node/aks-system-12345678-vmss000000\n".to_owned(), "line 1 of `destroy.txt`"),
         ("create.yaml", String::new(), "`create.yaml` is no file of a plan"),
     ];
     for (name, text, because) in edits {

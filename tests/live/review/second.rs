@@ -142,7 +142,7 @@ async fn an_approved_removal_whose_vm_went_meanwhile_is_already_so() {
     stage.runs(1).await;
     let folder = stage.propose(&["--class", "remove-empty"]).await;
     stage.forge.merge(EMPTY);
-    let plan: Value = serde_json::from_str(&stage.forge.read(&format!("{folder}/plan.json"))).expect("JSON");
+    let plan: Value = serde_json::from_str(&stage.forge.read(&format!("{folder}/plan.jsonc"))).expect("JSON");
     let nodes = plan["spec"]["execution"]["nodes"].as_object().expect("an object");
     let vm = nodes.values().next().expect("one")["vm"].as_str().expect("an id").to_owned();
     let (status, answer) = stage.program.arm("DELETE", &format!("{vm}?api-version=2024-07-01"), None).await;

@@ -28,20 +28,20 @@ async fn strange_trees_are_refused_by_name_and_the_good_plan_beside_them_is_carr
     let holding = |body: &str| {
         format!(
             "plan=$({body} | git hash-object -w --stdin)
-            inner=$(printf '100644 blob %s\\tPLAN.md\\n100644 blob %s\\tplan.json\\n' $blob $plan | git mktree)"
+            inner=$(printf '100644 blob %s\\tPLAN.md\\n100644 blob %s\\tplan.jsonc\\n' $blob $plan | git mktree)"
         )
     };
     let entry = |mode: &str, kind: &str, object: &str, name: &str| {
         format!("inner=$(printf '{mode} {kind} %s\\t{name}\\n' {object} | git mktree --missing)")
     };
     let cases = [
-        ("deep JSON", holding("head -c 200000 /dev/zero | tr '\\0' '['"), "create-aaaaaaaaaa", "plan.json"),
+        ("deep JSON", holding("head -c 200000 /dev/zero | tr '\\0' '['"), "create-aaaaaaaaaa", "plan.jsonc"),
         ("a large file", holding("head -c 268435456 /dev/zero"), "create-aaaaaaaaaa", "has more than 16 MiB"),
         (
             "a submodule",
-            entry("160000", "commit", "1111111111111111111111111111111111111111", "plan.json"),
+            entry("160000", "commit", "1111111111111111111111111111111111111111", "plan.jsonc"),
             "create-aaaaaaaaaa",
-            "`plan.json` is no plain file",
+            "`plan.jsonc` is no plain file",
         ),
         (
             "no UTF-8",

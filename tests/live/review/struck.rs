@@ -14,7 +14,7 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     }
     stage.runs(1).await;
     let folder = stage.propose(&["--class", "remove-empty"]).await;
-    let list = format!("{folder}/destroy.yaml");
+    let list = format!("{folder}/destroy.txt");
     stage.forge.git(&["fetch", "--quiet", "origin"]);
     stage.forge.git(&["checkout", "--quiet", "-B", "review", &format!("origin/{EMPTY}")]);
     let text = stage.forge.read(&list);
