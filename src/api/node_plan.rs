@@ -184,6 +184,8 @@ pub enum Phase {
     Failed,
     /// It was given up: what had begun is finished, and nothing else begins.
     Withdrawn,
+    /// Its time was over before it began: nothing of it was done.
+    Expired,
 }
 
 /// How many changes have which outcome.

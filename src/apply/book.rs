@@ -12,7 +12,8 @@ use serde_json::Value;
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 use crate::ledger::{
-    self, Changes, Entry, Ledger, LedgerFault, Lost, NeverJoined, PLANS_ONLY, Progress, Recorded, Refused,
+    self, Changes, Entry, GivenUp, Ledger, LedgerFault, Lost, NeverJoined, PLANS_ONLY, Progress, Recorded,
+    Refused,
 };
 use crate::model::{ChangeClass, Digest, Refusal};
 use crate::plan::{Change, ChangeId, PlanSpec, figures};
@@ -116,7 +117,7 @@ impl Book {
                 outcomes: BTreeMap::new(),
                 changes: changes(plan, status.as_ref()),
                 ahead: BTreeSet::new(),
-                is_withdrawn: false,
+                given_up: None,
                 refusals: refusals.into_iter().map(|refusal| Refused { refusal, code: None }).collect(),
                 never_joined: known.map(Recorded::never_joined).unwrap_or_default(),
                 lost: known.map(Recorded::lost).unwrap_or_default(),
@@ -140,6 +141,25 @@ impl Book {
         }
         book.write(at).await?;
         Ok(book)
+    }
+
+    /// Writes down that a plan expired before anything of it began, so that this is told once.
+    ///
+    /// # Errors
+    /// The plan is spent, or cannot be written down.
+    pub async fn expire(
+        writer: Writer,
+        plan: &Arc<ApprovedPlan>,
+        by: By<'_>,
+        at: Timestamp,
+    ) -> Result<(), NotBegun> {
+        let mut book = Self::open(writer, plan, by, at).await?;
+        let because = "the plan expired before it began";
+        for change in plan.spec().changes.keys() {
+            book.note(change, &Outcome::NoLongerHolds { because: because.into() });
+        }
+        book.give_up(GivenUp::Expired);
+        Ok(book.write(at).await?)
     }
 
     /// Writes the plan itself down, with its text.
@@ -183,8 +203,8 @@ impl Book {
     }
 
     /// Notes that the plan was given up: nothing else of it begins.
-    pub const fn withdraw(&mut self) {
-        self.progress.is_withdrawn = true;
+    pub const fn give_up(&mut self, why: GivenUp) {
+        self.progress.given_up = Some(why);
     }
 
     /// Notes what Azure refused to sell.

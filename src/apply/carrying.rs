@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use super::actor::Actor;
 use super::book::Book;
+use crate::ledger::GivenUp;
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Brakes};
 use crate::rollout::{
@@ -177,7 +178,7 @@ impl Carrying {
         }
         // It has ended, though not as it was planned.
         ended.is_stopped = false;
-        self.book.withdraw();
+        self.book.give_up(GivenUp::Withdrawn);
         self.write_down(tell).await;
     }
 

@@ -47,17 +47,19 @@ pub(super) struct Failure {
     pub(super) faults: Vec<String>,
     /// What to do next.
     pub(super) hints: Vec<String>,
+    /// Whether another process acts just now: the same may work once that has ended.
+    pub(super) is_busy: bool,
 }
 
 impl Failure {
     /// An error in usage or input.
     pub(super) fn error(what: impl Into<String>) -> Self {
-        Self { exit: Exit::Error, faults: vec![what.into()], hints: Vec::new() }
+        Self { exit: Exit::Error, faults: vec![what.into()], hints: Vec::new(), is_busy: false }
     }
 
     /// Several faults of an input at once.
     pub(super) fn errors(faults: Vec<String>) -> Self {
-        Self { exit: Exit::Error, faults, hints: Vec::new() }
+        Self { exit: Exit::Error, faults, hints: Vec::new(), is_busy: false }
     }
 
     /// A plan's file that cannot be used: one that was changed after it was made is another end than no plan.
@@ -68,7 +70,7 @@ impl Failure {
 
     /// A bug of nodeform: says how to report it.
     pub(super) fn bug(faults: Vec<String>) -> Self {
-        Self { exit: Exit::Bug, faults, hints: Vec::new() }
+        Self { exit: Exit::Bug, ..Self::errors(faults) }
             .hint("this is a bug in nodeform, not in your input: please report it with the command, its input and the lines above")
     }
 

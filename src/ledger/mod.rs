@@ -16,7 +16,7 @@ mod write;
 pub use fault::LedgerFault;
 pub use keep::superfluous;
 pub use read::{Ledger, Recorded, read, text};
-pub use status::{Lost, NeverJoined, Outcome, Progress, Refused, patch};
+pub use status::{GivenUp, Lost, NeverJoined, Outcome, Progress, Refused, patch};
 pub use write::{Changes, Entry, chunk_names, name, objects};
 
 /// What selects the plans themselves of a list of NodePlans, without the chunks of their texts.

@@ -44,14 +44,23 @@ pub struct Progress {
     /// The changes whose outcome is written ahead of the last that is to be done of them, which would hide it: whoever stops
     /// there goes on with the plan, which is not over.
     pub ahead: BTreeSet<String>,
-    /// Whether it was given up.
-    pub is_withdrawn: bool,
+    /// Whether and why it was given up.
+    pub given_up: Option<GivenUp>,
     /// What Azure refused.
     pub refusals: Vec<Refused>,
     /// VMs that came and did not join in time.
     pub never_joined: Vec<NeverJoined>,
     /// Nodes with pods that it removes, or has removed.
     pub lost: Vec<Lost>,
+}
+
+/// Why nothing more of a plan begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GivenUp {
+    /// Its folder was taken off the branch.
+    Withdrawn,
+    /// Its time was over before it began.
+    Expired,
 }
 
 /// A node with pods that a plan removes, or has removed.
@@ -127,8 +136,11 @@ impl Progress {
     #[must_use]
     pub fn phase(&self) -> Phase {
         let has = |wanted: fn(&Outcome) -> bool| self.outcomes.values().any(wanted);
-        if self.is_withdrawn {
-            return Phase::Withdrawn;
+        if let Some(given_up) = self.given_up {
+            return match given_up {
+                GivenUp::Withdrawn => Phase::Withdrawn,
+                GivenUp::Expired => Phase::Expired,
+            };
         }
         if has(|outcome| matches!(outcome, Outcome::Waiting)) || !self.ahead.is_empty() {
             return Phase::Applying;
@@ -275,9 +287,12 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
     let phase = progress.phase();
     let OutcomeCounts { done, already_so, waiting, no_longer_needed, struck, no_longer_holds, failed } =
         progress.counts();
+    // Nobody has to look at what the cluster has overtaken: the next plan is made of what is there now.
+    let is_overtaken = failed == 0;
     let (ready, reconciling, stalled) = match phase {
         Phase::Applying => ("False", "True", "False"),
-        Phase::Done | Phase::Withdrawn => ("True", "False", "False"),
+        Phase::Done | Phase::Withdrawn | Phase::Expired => ("True", "False", "False"),
+        Phase::Partial | Phase::Failed if is_overtaken => ("True", "False", "False"),
         Phase::Partial | Phase::Failed => ("False", "False", "True"),
     };
     let reason = match phase {
@@ -286,6 +301,7 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
         Phase::Partial => "Partial",
         Phase::Failed => "Failed",
         Phase::Withdrawn => "Withdrawn",
+        Phase::Expired => "Expired",
     };
     let message = format!(
         "{} done, {waiting} waiting, {no_longer_needed} no longer needed, {struck} struck in review, \
@@ -330,7 +346,7 @@ mod tests {
             outcomes: named.collect(),
             changes: BTreeMap::from([("change-0".to_owned(), "empty; Standard_D4s_v5".to_owned())]),
             ahead: BTreeSet::new(),
-            is_withdrawn: false,
+            given_up: None,
             refusals: Vec::new(),
             never_joined: Vec::new(),
             lost: Vec::new(),
@@ -360,8 +376,23 @@ mod tests {
         for (outcomes, phase) in cases {
             assert_eq!(progress(outcomes).phase(), phase, "{outcomes:?}");
         }
-        let given_up = Progress { is_withdrawn: true, ..progress(&[Outcome::Waiting]) };
-        assert_eq!(given_up.phase(), Phase::Withdrawn);
+        for (why, phase) in [(GivenUp::Withdrawn, Phase::Withdrawn), (GivenUp::Expired, Phase::Expired)] {
+            let given_up = Progress { given_up: Some(why), ..progress(&[Outcome::Waiting]) };
+            assert_eq!(given_up.phase(), phase);
+        }
+    }
+
+    #[test]
+    fn a_plan_is_stalled_where_a_change_failed_and_not_where_the_cluster_has_overtaken_it() {
+        let overtaken = || Outcome::NoLongerHolds { why: "another Node of that name".to_owned() };
+        let stalled = |outcomes: &[Outcome]| {
+            let progress = progress(outcomes);
+            let found = conditions(&progress, &[], progress.started_at);
+            found.into_iter().map(|condition| condition.status).collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(stalled(&[Outcome::Done, overtaken()]), "True False False");
+        assert_eq!(stalled(&[overtaken()]), "True False False");
+        assert_eq!(stalled(&[overtaken(), failed()]), "False False True");
     }
 
     #[test]

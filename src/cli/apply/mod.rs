@@ -199,7 +199,12 @@ impl Applying<'_> {
                 let left = LeftOut::NoLongerHolds(because.into());
                 finish(checked.plan().clone(), now, &left).map_err(|faults| not_approved(&faults))?
             }
-            (Err(faults), _) => return Err(not_approved_of(&faults, self.review.is_some())),
+            (Err(faults), _) => {
+                if let (Some(review), [NotApproved::Expired { .. }]) = (&self.review, &*faults) {
+                    self.expire(checked.plan().clone(), now, review);
+                }
+                return Err(not_approved_of(&faults, self.review.is_some()));
+            }
         };
         // What has begun is finished: half a removal helps nobody.
         struck.retain(|id, _| !begun.contains(id));
@@ -209,6 +214,26 @@ impl Applying<'_> {
             approved = planned_again(&self.world, approved, &closed.collect(), self.ui)?;
         }
         self.roll_out(reader, Arc::new(approved))
+    }
+
+    /// Writes down that a merged plan has expired, so that the next run counts it and does not end with it again. Where that
+    /// fails, the next run says it once more.
+    fn expire(&self, plan: Plan, now: Now<'_>, review: &Review) {
+        let left = LeftOut::NoLongerHolds("the plan has expired".into());
+        let Ok(approved) = finish(plan, now, &left) else { return };
+        let folder = review.watch.place.folder(&review.watch.name);
+        let wrote = self.connected.runtime.block_on(async {
+            let held = self.lease().await?;
+            let writer = self.connected.cluster.writing(held.gate());
+            let by = By::Person(Some(&folder));
+            let wrote = Book::expire(writer, &Arc::new(approved), by, world::now()).await;
+            self.release(held).await;
+            wrote.map_err(|fault| not_begun(&fault))
+        });
+        if let Err(failure) = wrote {
+            let what = failure.faults.join("; ");
+            self.ui.aside(&format!("warning: the next run reports this plan again: {what}\n"));
+        }
     }
 
     /// Finishes what has begun of a plan that was withdrawn.
@@ -391,8 +416,9 @@ pub(super) fn identity() -> String {
 
 fn refused(failure: &ClusterFailure) -> Failure {
     // Somebody else acts: what stands in the way of a plan, as a running Karpenter does.
-    let exit = if failure.kind == ClusterFailureKind::LeaseHeld { Exit::Stale } else { Exit::Error };
-    Failure { exit, ..Failure::errors(Vec::new()) }.and(&failure.what, Some(&failure.hint))
+    let is_busy = failure.kind == ClusterFailureKind::LeaseHeld;
+    let exit = if is_busy { Exit::Stale } else { Exit::Error };
+    Failure { exit, is_busy, ..Failure::errors(Vec::new()) }.and(&failure.what, Some(&failure.hint))
 }
 
 pub(super) fn not_begun(fault: &NotBegun) -> Failure {

@@ -1,5 +1,6 @@
 //! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
 
+mod another;
 #[cfg(test)]
 mod leaves;
 pub(super) mod second;
@@ -28,6 +29,7 @@ use crate::render::proposal::derived_by;
 use crate::render::words::count;
 use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, idle_creates};
 use crate::rollout::{Ended, Outcome};
+use another::{Another, Waiting};
 use watch::Watch;
 
 /// What is said of a create that only struck removals needed.
@@ -56,6 +58,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         connected: &connected,
         place: &place,
         ledger: &ledger,
+        cluster: uid_of(&connected)?,
         ui,
         worst: Exit::Done,
         is_refused: false,
@@ -121,6 +124,31 @@ fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -
     Ok(())
 }
 
+/// Reads the cluster's identity; nothing where it cannot be told.
+fn uid_of(connected: &Connected) -> Result<Option<String>, Failure> {
+    let found = connected.wait_for(connected.cluster.get_optional("/api/v1/namespaces/kube-system"));
+    let found =
+        found.map_err(|failure| Failure::error(failure.to_string()).hint(failure.hint.to_string()))?;
+    Ok(found.and_then(|namespace| Some(namespace["metadata"]["uid"].as_str()?.to_owned())))
+}
+
+/// How many plans need nothing to be done or told of them one by one.
+#[derive(Default)]
+struct PassedOver {
+    spent: usize,
+    expired: usize,
+    of_others: usize,
+}
+
+impl PassedOver {
+    fn lines(&self) -> Vec<String> {
+        let Self { spent, expired, of_others } = *self;
+        let told = [(spent, "applied before"), (expired, "expired"), (of_others, "of other clusters")];
+        let told = told.into_iter().filter(|(plans, _)| *plans > 0);
+        told.map(|(plans, what)| format!("Skipped: {}, {what}.\n", count(plans, "plan"))).collect()
+    }
+}
+
 /// A plan that was merged and is not settled.
 struct Folder {
     name: FolderName,
@@ -133,6 +161,8 @@ struct Merged<'a> {
     connected: &'a Connected,
     place: &'a Place,
     ledger: &'a Ledger,
+    /// The cluster's identity: the UID of its namespace `kube-system`.
+    cluster: Option<String>,
     ui: Ui,
     /// How the plans ended that were begun.
     worst: Exit,
@@ -148,7 +178,7 @@ impl Merged<'_> {
         entries: Vec<PlanEntry>,
     ) -> Result<Vec<Folder>, Failure> {
         let (now, ledger) = (world::now(), self.ledger);
-        let (mut folders, mut spent, mut expired) = (Vec::new(), 0_usize, 0_usize);
+        let (mut folders, mut passed_over) = (Vec::new(), PassedOver::default());
         for entry in entries {
             let shown = format!("{}/{}", entry.month, entry.name);
             let name = FolderName::parse(&entry.month, &entry.name);
@@ -159,8 +189,10 @@ impl Merged<'_> {
                     && known.expires_at.is_none_or(|at| !is_long_ago(at, now))
                 {
                     self.refuse(&shown, &came_back());
+                } else if known.phase() == Phase::Expired {
+                    passed_over.expired += 1;
                 } else {
-                    spent += 1;
+                    passed_over.spent += 1;
                 }
                 continue;
             }
@@ -170,17 +202,22 @@ impl Merged<'_> {
                 Ok(Folder { name, proposal })
             });
             match read {
-                Ok(folder) if is_long_over(&folder, now) && known.is_none() => expired += 1,
+                Ok(folder) if self.is_of_other_cluster(&folder) => passed_over.of_others += 1,
+                Ok(folder) if is_long_over(&folder, now) && known.is_none() => passed_over.expired += 1,
                 Ok(folder) => folders.push(folder),
                 Err(fault) => self.refuse(&shown, &broken(&fault)),
             }
         }
-        let told = [(spent, "spent: carried out before"), (expired, "expired more than 7 days ago")];
-        for (plans, what) in told.into_iter().filter(|(plans, _)| *plans > 0) {
-            self.ui.aside(&format!("Passed over: {}, {what}.\n", count(plans, "plan")));
-        }
+        passed_over.lines().iter().for_each(|line| self.ui.aside(line));
         folders.sort_by_key(|folder| (seen_at(&folder.proposal.plan), folder.name.clone()));
         Ok(folders)
+    }
+
+    /// Whether a plan is of another cluster, which its own pipeline applies: several clusters may share a branch and a path.
+    fn is_of_other_cluster(&self, folder: &Folder) -> bool {
+        let execution = folder.proposal.plan.spec.execution.as_ref();
+        let planned = execution.map(|execution| &*execution.cluster.uid);
+        planned.zip(self.cluster.as_deref()).is_some_and(|(planned, found)| planned != found)
     }
 
     /// Carries one plan out, or tells why not.
@@ -191,11 +228,27 @@ impl Merged<'_> {
         let struck: BTreeMap<ChangeId, Option<Arc<str>>> =
             struck.chain(idle.into_iter().map(|id| (id, Some(IDLE.into())))).collect();
         self.ui.aside(&format!("Applying {name}\n"));
-        let ended = apply::judged_again(plan).and_then(|checked| {
-            let world = apply::observed(self.arguments, self.connected, self.ui)?;
-            self.applying(world, Some(self.review(&name))).apply(checked, struck)
-        });
+        let checked = apply::judged_again(plan);
+        let mut waiting = Waiting::of(self, &name);
+        let (ended, another) = loop {
+            let ended = checked.clone().and_then(|checked| {
+                let world = apply::observed(self.arguments, self.connected, self.ui)?;
+                self.applying(world, Some(self.review(&name))).apply(checked, struck.clone())
+            });
+            match &ended {
+                Ok(_) => break (ended, Another::Nothing),
+                Err(failure) => {
+                    if let Some(another) = waiting.after(failure)? {
+                        break (ended, another);
+                    }
+                }
+            }
+        };
         match ended {
+            Err(_) if let Another::Ended(phase) = another => {
+                self.ui.aside(&format!("{name} was applied by another run: it ended as {phase:?}.\n"));
+                Ok(())
+            }
             Ok(ended) => {
                 spent(&name, &ended).iter().for_each(|line| self.ui.aside(line));
                 self.note(&ended)
@@ -237,7 +290,7 @@ impl Merged<'_> {
         self.is_refused = true;
         let head = format!("plan `{name}` is not carried out");
         let faults = failure.faults.iter().map(|fault| format!("{head}: {fault}")).collect();
-        self.ui.failure(&Failure { exit: failure.exit, faults, hints: failure.hints.clone() });
+        self.ui.failure(&Failure { faults, ..failure.clone() });
     }
 }
 
