@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 use gix::ObjectId;
 
 use super::super::fault::GitFault;
-use super::super::repository::{Repository, said};
+use super::super::repository::{self, Repository};
 use super::super::revision::{Asked, Revision};
 use super::address::{Address, Branch};
 use super::commit::COMMITTER_EMAIL;
 use super::fault::RemoteFault;
 use super::program::{Credentials, Program};
+use super::said;
 use crate::model::Digest;
 
 /// How many letters of an address' digest name its clone, and of a branch's name its reference.
@@ -40,20 +41,21 @@ impl Tip {
 pub struct Heads {
     /// The branch that plans are merged into.
     pub target: Tip,
-    /// The branch that plans are proposed on, where it is there.
-    pub proposed: Option<Tip>,
+    /// The branches that plans are proposed on, by name.
+    pub proposed: Vec<Proposed>,
 }
 
-/// What is pushed.
-#[derive(Clone, Copy, Debug)]
-pub struct Push<'a> {
+/// A branch that a plan is proposed on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Proposed {
     /// The branch.
-    pub branch: &'a Branch,
-    /// What is on it now; `None`: it is not there.
-    pub before: Option<&'a Tip>,
-    /// The commit, which follows what is there.
-    pub commit: &'a str,
+    pub branch: Branch,
+    /// Its last commit.
+    pub tip: Tip,
 }
+
+/// The most branches of proposals that are looked at.
+const PROPOSED_MAX: usize = 200;
 
 /// A bare clone of a repository on a server.
 #[derive(Debug)]
@@ -78,10 +80,10 @@ impl Clone {
         let unusable = |because: String| RemoteFault::Cache { folder: folder.display().to_string(), because };
         if !folder.join("HEAD").exists() {
             std::fs::create_dir_all(&folder).map_err(|error| unusable(error.to_string()))?;
-            gix::init_bare(&folder).map_err(|error| unusable(said(&error)))?;
+            gix::init_bare(&folder).map_err(|error| unusable(repository::said(&error)))?;
         }
         let options = gix::open::Options::isolated().open_path_as_is(true);
-        let inner = gix::open_opts(&folder, options).map_err(|error| unusable(said(&error)))?;
+        let inner = gix::open_opts(&folder, options).map_err(|error| unusable(repository::said(&error)))?;
         Ok(Self { repository: Repository { inner }, folder, address, credentials })
     }
 
@@ -91,51 +93,82 @@ impl Clone {
         &self.address
     }
 
-    /// Fetches the last commit of the branch that plans are merged into, and of one that they are proposed on.
+    /// Fetches the last commit of the branch that plans are merged into, and of those right below a prefix that they are
+    /// proposed on.
     ///
     /// # Errors
     /// The server refuses, does not answer, or has no such branch.
-    pub fn fetch(&self, target: &Branch, proposed: Option<&Branch>) -> Result<Heads, RemoteFault> {
-        let branches: Vec<&Branch> = [Some(target), proposed].into_iter().flatten().collect();
-        let names: Vec<String> = branches.iter().map(|branch| branch.full()).collect();
-        let mut arguments = vec![self.address.as_str()];
-        arguments.extend(names.iter().map(String::as_str));
+    pub fn fetch(&self, target: &Branch, below: Option<&str>) -> Result<Heads, RemoteFault> {
+        let pattern = below.map(|below| format!("refs/heads/{below}*"));
+        let full = target.full();
+        let mut arguments = vec![self.address.as_str(), &full];
+        arguments.extend(pattern.as_deref());
         let listed = self.program().run("ls-remote", &arguments)?;
-        let is_there = |branch: &Branch| {
-            let full = branch.full();
-            listed.lines().any(|line| line.split_once('\t').is_some_and(|(_, name)| name == full))
-        };
-        if !is_there(target) {
+        let names: Vec<&str> = listed
+            .lines()
+            .filter_map(|line| Some(line.split_once('\t')?.1.strip_prefix("refs/heads/")?))
+            .collect();
+        if !names.contains(&target.as_str()) {
             let branch = target.as_str().to_owned();
             return Err(RemoteFault::NoBranch { address: self.address.to_string(), branch });
         }
-        let proposed = proposed.filter(|branch| is_there(branch));
-        let wanted = [Some(target), proposed].into_iter().flatten();
+        let is_proposed = |name: &&&str| {
+            let rest = below.and_then(|below| name.strip_prefix(below));
+            rest.is_some_and(|rest| !rest.contains('/')) && **name != target.as_str()
+        };
+        let proposed = names.iter().filter(is_proposed).filter_map(|name| Branch::parse(name).ok());
+        let proposed: Vec<Branch> = proposed.take(PROPOSED_MAX + 1).collect();
+        if proposed.len() > PROPOSED_MAX {
+            let (address, below) = (self.address.to_string(), below.unwrap_or_default().to_owned());
+            return Err(RemoteFault::TooMany { address, below, most: PROPOSED_MAX });
+        }
+        self.fetch_tips(&[&[target.clone()], proposed.as_slice()].concat())?;
+        let proposed = proposed.into_iter().map(|branch| Ok(Proposed { tip: self.tip(&branch)?, branch }));
+        Ok(Heads { target: self.tip(target)?, proposed: proposed.collect::<Result<_, RemoteFault>>()? })
+    }
+
+    /// Fetches the last commits of branches.
+    fn fetch_tips(&self, branches: &[Branch]) -> Result<(), RemoteFault> {
         let specs: Vec<String> =
-            wanted.map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
+            branches.iter().map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
         let mut arguments =
             vec!["--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         arguments.push(self.address.as_str());
         arguments.extend(specs.iter().map(String::as_str));
         self.program().run("fetch", &arguments)?;
-        Ok(Heads {
-            target: self.tip(target)?,
-            proposed: proposed.map(|branch| self.tip(branch)).transpose()?,
-        })
+        Ok(())
     }
 
-    /// Writes a commit to a branch of the server, if the branch is still as it was fetched: the only write there.
+    /// Makes a branch of the server with this commit, if there is none of the name. Returns the line by which the server
+    /// says where the pull request is opened, where it says so.
+    ///
+    /// # Errors
+    /// There is such a branch, or the server refuses.
+    pub fn push(&self, branch: &Branch, commit: &str) -> Result<Option<String>, RemoteFault> {
+        let said = self.write(branch, "", commit)?;
+        Ok(said::pull_request(&said, &self.address))
+    }
+
+    /// Deletes a branch of the server, if it is still as it was fetched.
     ///
     /// # Errors
     /// The branch moved, or the server refuses.
-    pub fn push(&self, Push { branch, before, commit }: Push<'_>) -> Result<(), RemoteFault> {
+    pub fn delete(&self, Proposed { branch, tip }: &Proposed) -> Result<(), RemoteFault> {
+        self.write(branch, tip.commit(), "").map(drop)
+    }
+
+    /// Sets a branch of the server from what it was (nothing: it is not there) to a commit (nothing: it is deleted): the
+    /// only write there. Returns what the server says.
+    fn write(&self, branch: &Branch, before: &str, after: &str) -> Result<String, RemoteFault> {
         let full = branch.full();
-        let before = before.map_or("", Tip::commit);
         let lease = format!("--force-with-lease={full}:{before}");
         // Without a plus sign, which would void the lease.
-        let spec = format!("{commit}:{full}");
+        let spec = format!("{after}:{full}");
         let arguments = ["--porcelain", "--no-verify", &lease, self.address.as_str(), &spec];
-        let Err(fault) = self.program().run("push", &arguments) else { return Ok(()) };
+        let fault = match self.program().run_heard("push", &arguments) {
+            Ok(heard) => return Ok(heard),
+            Err(fault) => fault,
+        };
         let RemoteFault::Failed { because, .. } = &fault else { return Err(fault) };
         let (address, branch, because) =
             (self.address.to_string(), branch.as_str().to_owned(), because.to_owned());
@@ -157,13 +190,14 @@ impl Clone {
             |because: String| GitFault::Unreadable { place: branch.as_str().to_owned(), because };
         let kept = kept_as(branch);
         let found = self.repository.inner.find_reference(kept.as_str());
-        let id = found.map_err(|error| unreadable(said(&error)))?.id().detach();
+        let id = found.map_err(|error| unreadable(repository::said(&error)))?.id().detach();
         let Asked::One(revision) = self.repository.asked(&id.to_string())? else {
             return Err(unreadable("it is no commit".to_owned()).into());
         };
         let revision = Revision { name: branch.as_str().to_owned(), ..revision };
-        let commit = self.repository.inner.find_commit(id).map_err(|error| unreadable(said(&error)))?;
-        let committer = commit.committer().map_err(|error| unreadable(said(&error)))?;
+        let commit =
+            self.repository.inner.find_commit(id).map_err(|error| unreadable(repository::said(&error)))?;
+        let committer = commit.committer().map_err(|error| unreadable(repository::said(&error)))?;
         let is_ours = committer.email == COMMITTER_EMAIL;
         Ok(Tip { id, revision, is_ours })
     }

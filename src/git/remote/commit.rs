@@ -8,13 +8,24 @@ use jiff::Timestamp;
 
 use super::super::fault::GitFault;
 use super::super::repository::said;
-use super::clone::{Clone, Heads};
+use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
 
 /// Who commits: by this a branch's tip is known for nodeform's own.
 const COMMITTER: &str = "nodeform";
 /// The address of who commits.
 pub const COMMITTER_EMAIL: &str = "nodeform@nodeform.dev";
+
+/// A file in one of the folders on the way to what is added, made where there is none.
+#[derive(Clone, Copy, Debug)]
+pub struct Beside<'a> {
+    /// How many folders deep it lies.
+    pub depth: usize,
+    /// Its name.
+    pub name: &'static str,
+    /// What it holds.
+    pub text: &'a str,
+}
 
 /// What is added.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +34,8 @@ pub struct Addition<'a> {
     pub path: &'a [String],
     /// Its files.
     pub files: &'a [(&'static str, String)],
+    /// What is added beside the folder.
+    pub beside: Beside<'a>,
     /// What the commit says.
     pub message: &'a str,
     /// When it is made.
@@ -30,19 +43,14 @@ pub struct Addition<'a> {
 }
 
 impl Clone {
-    /// Makes a commit whose files are the target's and one folder more; it follows what was proposed before, and the target.
-    /// Returns its id. It lies in the clone alone.
+    /// Makes a commit that follows the target alone, whose files are the target's and one folder more: however it is merged,
+    /// the target gets this folder and no other. Returns its id. It lies in the clone alone.
     ///
     /// # Errors
     /// Something of the path is there already and no folder, or objects cannot be read or written.
-    pub fn commit(&self, heads: &Heads, addition: Addition<'_>) -> Result<String, RemoteFault> {
-        let Addition { path, files, message, at } = addition;
-        let top = heads.target.revision.tree;
-        let tree = self.with_folder(Some(top), (path, 0), files)?;
-        let mut parents: Vec<ObjectId> = heads.proposed.iter().map(|tip| tip.id).collect();
-        if !parents.contains(&heads.target.id) {
-            parents.push(heads.target.id);
-        }
+    pub fn commit(&self, target: &Tip, addition: Addition<'_>) -> Result<String, RemoteFault> {
+        let Addition { path, message, at, .. } = addition;
+        let tree = self.with_folder(Some(target.revision.tree), 0, addition)?;
         let signature = gix::actor::Signature {
             name: COMMITTER.into(),
             email: COMMITTER_EMAIL.into(),
@@ -50,7 +58,7 @@ impl Clone {
         };
         let commit = Commit {
             tree,
-            parents: parents.into_iter().collect(),
+            parents: std::iter::once(target.id).collect(),
             author: signature.clone(),
             committer: signature,
             encoding: None,
@@ -69,9 +77,10 @@ impl Clone {
     fn with_folder(
         &self,
         tree: Option<ObjectId>,
-        (path, depth): (&[String], usize),
-        files: &[(&'static str, String)],
+        depth: usize,
+        addition: Addition<'_>,
     ) -> Result<ObjectId, RemoteFault> {
+        let Addition { path, files, beside, .. } = addition;
         let place = path.get(..depth).unwrap_or_default().join("/");
         let unreadable = |because: String| GitFault::Unreadable { place: place.clone(), because };
         let repository = &self.repository.inner;
@@ -90,7 +99,7 @@ impl Clone {
                 if before.as_ref().is_some_and(|entry| entry.mode.kind() != EntryKind::Tree) {
                     return Err(unreadable(format!("`{name}` is there and is no folder")).into());
                 }
-                let oid = self.with_folder(before.map(|entry| entry.oid), (path, depth + 1), files)?;
+                let oid = self.with_folder(before.map(|entry| entry.oid), depth + 1, addition)?;
                 entries.push(Entry {
                     mode: EntryKind::Tree.into(),
                     filename: BString::from(name.as_str()),
@@ -107,6 +116,12 @@ impl Clone {
                     entries.push(Entry { mode, filename: BString::from(*name), oid });
                 }
             }
+        }
+        let is_there = entries.iter().any(|entry| entry.filename == beside.name.as_bytes());
+        if depth == beside.depth && !is_there {
+            let blob = repository.write_blob(beside.text).map_err(|error| unreadable(said(&error)))?;
+            let (mode, oid) = (EntryKind::Blob.into(), blob.detach());
+            entries.push(Entry { mode, filename: BString::from(beside.name), oid });
         }
         entries.sort();
         let written = repository.write_object(&Tree { entries });

@@ -71,6 +71,16 @@ pub enum RemoteFault {
         /// The branch.
         branch: String,
     },
+    /// There are more proposals than are looked at.
+    #[error("{address} has more than {most} branches below `{below}`")]
+    TooMany {
+        /// The repository.
+        address: String,
+        /// How their names begin.
+        below: String,
+        /// How many are looked at.
+        most: usize,
+    },
     /// Somebody else wrote to the branch at the same time.
     #[error("branch `{branch}` of {address} moved while the plan was proposed: nothing was written")]
     Moved {
@@ -129,6 +139,7 @@ impl RemoteFault {
             Self::NoBranch { .. } => Some(
                 "name a branch that is there by `--git-branch`, or push a first commit to it; an address that shows a sign-in page has no branch either: then look whether a Git server answers there",
             ),
+            Self::TooMany { .. } => Some("delete those that are merged or closed"),
             Self::Moved { .. } => Some("run the same command again"),
             Self::Declined { .. } => {
                 Some("let the token's user write to branches below `nodeform/`: nothing else is written")

@@ -5,8 +5,9 @@
 //! ```
 //!
 //! Objects lie in a bare clone in a cache folder and are read and written there; nothing is checked out, and no hook,
-//! filter or setting of the machine takes part. The `git` program talks to the server, and only [`Clone::push`] writes there.
-//! Credentials stand in that program's environment and nowhere else. Must never force a branch, or carry a plan out.
+//! filter or setting of the machine takes part. The `git` program talks to the server, and only [`Clone::push`] and
+//! [`Clone::delete`] write there: a branch that is made, and one that goes if it is still as it was read.
+//! Credentials stand in that program's environment and nowhere else. Must never change a branch that is there, or carry a plan out.
 
 mod address;
 mod clone;
@@ -14,10 +15,11 @@ mod commit;
 mod fault;
 mod folders;
 mod program;
+mod said;
 
 pub use address::{Address, Branch, FolderPath};
-pub use clone::{Clone, Heads, Push, Tip};
-pub use commit::{Addition, COMMITTER_EMAIL};
+pub use clone::{Clone, Heads, Proposed, Tip};
+pub use commit::{Addition, Beside, COMMITTER_EMAIL};
 pub use fault::RemoteFault;
 pub use folders::{Found, PlanEntry, PlanFile};
 pub use program::Credentials;

@@ -54,6 +54,18 @@ impl Program<'_> {
     /// # Errors
     /// It cannot be started, or does not succeed: by what it says.
     pub(super) fn run(&self, what: &'static str, arguments: &[&str]) -> Result<String, RemoteFault> {
+        self.output(what, arguments).map(|(printed, _)| printed)
+    }
+
+    /// Runs the program and returns its standard error, in which it repeats what the server says; without what is secret.
+    ///
+    /// # Errors
+    /// It cannot be started, or does not succeed: by what it says.
+    pub(super) fn run_heard(&self, what: &'static str, arguments: &[&str]) -> Result<String, RemoteFault> {
+        self.output(what, arguments).map(|(_, said)| self.without_secrets(said))
+    }
+
+    fn output(&self, what: &'static str, arguments: &[&str]) -> Result<(String, String), RemoteFault> {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(self.folder).arg(what).args(arguments);
         command.env_clear().envs(kept()).envs(self.environment());
@@ -61,11 +73,12 @@ impl Program<'_> {
         let output =
             command.output().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
-            return Ok(printed);
+            return Ok((printed, said));
         }
         // What `push --porcelain` prints says of each branch why it was not taken.
-        let said = format!("{printed}\n{}", String::from_utf8_lossy(&output.stderr));
+        let said = format!("{printed}\n{said}");
         Err(self.fault(what, &said))
     }
 
@@ -143,13 +156,17 @@ impl Program<'_> {
 
     /// What the program says, in one line without what is secret or could not be shown.
     fn told(&self, said: &str) -> String {
-        let mut text = said.split_whitespace().collect::<Vec<_>>().join(" ");
+        let text = self.without_secrets(said.split_whitespace().collect::<Vec<_>>().join(" "));
+        let shown = text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
+        shown.take(SAID_LETTERS_MAX).collect()
+    }
+
+    fn without_secrets(&self, mut text: String) -> String {
         if let Some(Credentials { token, user }) = self.credentials.filter(|known| !known.token.is_empty()) {
             let pair = data_encoding::BASE64.encode(format!("{user}:{}", token.reveal()).as_bytes());
             text = text.replace(token.reveal(), SENSITIVE).replace(&pair, SENSITIVE);
         }
-        let shown = text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
-        shown.take(SAID_LETTERS_MAX).collect()
+        text
     }
 }
 

@@ -45,13 +45,14 @@ impl FolderName {
     /// They are not as nodeform writes them.
     pub fn parse(month: &str, folder: &str) -> Result<Self, ProposalFault> {
         let named = || ProposalFault::Name { name: format!("{month}/{folder}") };
-        let (class, id) = folder.rsplit_once('-').ok_or_else(named)?;
-        let class = CLASSES.into_iter().find(|known| known.as_str() == class).ok_or_else(named)?;
-        let is_id = id.len() == ID_LENGTH && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
-        if !is_month(month) || !is_id {
-            return Err(named());
-        }
+        let (class, id) = parts(folder).filter(|_| is_month(month)).ok_or_else(named)?;
         Ok(Self { month: month.to_owned(), class, id: id.to_owned() })
+    }
+
+    /// Returns the branch that the plan is proposed on: of this plan alone.
+    #[must_use]
+    pub fn branch(&self, cluster: &str) -> String {
+        format!("{}{}", branches(cluster), self.folder())
     }
 
     /// Returns the name of the folder itself, without its month.
@@ -94,14 +95,29 @@ fn of_change(change: &Change) -> Vec<ChangeClass> {
     }
 }
 
-/// Returns the branch that plans of a class are proposed on. Letters that a branch's name may not have become `-`.
+/// Reads the class and the id that the name of a folder, and the end of a branch's name, are made of.
+fn parts(folder: &str) -> Option<(ChangeClass, &str)> {
+    let (class, id) = folder.rsplit_once('-')?;
+    let class = CLASSES.into_iter().find(|known| known.as_str() == class)?;
+    let is_id = id.len() == ID_LENGTH && id.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'2'..=b'7'));
+    is_id.then_some((class, id))
+}
+
+/// Returns the class of the plan that a branch proposes, by what follows [`branches`] in its name.
 #[must_use]
-pub fn branch(cluster: &str, class: ChangeClass) -> String {
+pub fn class_of_branch(rest: &str) -> Option<ChangeClass> {
+    parts(rest).map(|(class, _)| class)
+}
+
+/// Returns how the branches begin that plans of a cluster are proposed on. Letters that a branch's name may not have become
+/// `-`.
+#[must_use]
+pub fn branches(cluster: &str) -> String {
     let plain = |letter: char| match letter {
         'a'..='z' | 'A'..='Z' | '0'..='9' | '-' | '_' => letter,
         _ => '-',
     };
     let cluster: String = cluster.chars().map(plain).collect();
     let cluster = cluster.trim_matches('-');
-    format!("nodeform/{}/{class}", if cluster.is_empty() { "cluster" } else { cluster })
+    format!("nodeform/{}/", if cluster.is_empty() { "cluster" } else { cluster })
 }

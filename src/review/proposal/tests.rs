@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Content, DESTROYS, Derived, DestroyLine, Files, FolderName, PLAN, Proposal, ProposalFault, Template,
-    branch, class, is_month, read, struck,
+    branches, class, class_of_branch, is_month, read, struck,
 };
 use crate::manifests::folder::holds_a_plan;
 use crate::model::{ChangeClass, Digest, DisruptionReason};
@@ -111,10 +111,13 @@ fn a_plan_of_several_classes_goes_under_the_weightiest() {
 }
 
 #[test]
-fn branches_are_named_by_cluster_and_class() {
-    assert_eq!(branch("prod-weu", ChangeClass::MovePods), "nodeform/prod-weu/move-pods");
-    assert_eq!(branch("a b/../c~", ChangeClass::Create), "nodeform/a-b----c/create");
-    assert_eq!(branch("…", ChangeClass::Create), "nodeform/cluster/create");
+fn branches_are_named_by_cluster_class_and_plan() {
+    let name = FolderName::parse("2026-11", "move-pods-k3v2q2m7xa").expect("a name");
+    assert_eq!(name.branch("prod-weu"), "nodeform/prod-weu/move-pods-k3v2q2m7xa");
+    assert_eq!(class_of_branch("move-pods-k3v2q2m7xa"), Some(ChangeClass::MovePods));
+    assert_eq!(["move-pods", "own-k3v2q2m7xa", "create-1"].map(class_of_branch), [None; 3]);
+    assert_eq!(branches("a b/../c~"), "nodeform/a-b----c/");
+    assert_eq!(branches("…"), "nodeform/cluster/");
 }
 
 #[test]

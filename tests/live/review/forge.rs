@@ -96,6 +96,21 @@ impl Forge {
         format!("{}/nodes.git", self.address)
     }
 
+    /// The server without the repository.
+    pub(crate) fn host(&self) -> &str {
+        &self.address
+    }
+
+    /// Has the server say these words to whoever pushes, and in the next line an address of its own.
+    pub(crate) fn says(&self, words: &str, path: &str) {
+        use std::os::unix::fs::PermissionsExt as _;
+        let hook = self.folder.path().join("served/nodes.git/hooks/post-receive");
+        let script = format!("#!/bin/sh\ncat <<'END'\n{words}\n     {}{path}\nEND\n", self.address);
+        std::fs::create_dir_all(hook.parent().expect("a folder")).expect("it can be made");
+        std::fs::write(&hook, script).expect("it can be written");
+        std::fs::set_permissions(&hook, std::fs::Permissions::from_mode(0o755)).expect("it can be set");
+    }
+
     /// An address that leads to another server.
     pub(crate) fn url_that_leads_to(&self, other: &Self) -> String {
         format!("{}/leads/{}/nodes.git", self.address, other.address.trim_start_matches("http://"))
@@ -151,16 +166,34 @@ impl Forge {
         self.git(&["push", "--quiet", "origin", "main"]);
     }
 
+    /// The only branch of a class, as it is on the server: `nodeform/demo/create` stands for
+    /// `nodeform/demo/create-k3v9q2m7xa`.
+    pub(crate) fn proposed(&self, class: &str) -> String {
+        self.git(&["fetch", "--quiet", "--prune", "origin"]);
+        let own = format!("refs/remotes/origin/{class}");
+        let refs = self.git(&["for-each-ref", "--format=%(refname)", &own, &format!("{own}-*")]);
+        let refs: Vec<&str> = refs.lines().collect();
+        let [branch] = *refs.as_slice() else { panic!("branches of {class}: {refs:?}") };
+        branch.trim_start_matches("refs/remotes/origin/").to_owned()
+    }
+
+    /// Merges a branch by moving `main` to it.
+    pub(crate) fn forward(&self, branch: &str) {
+        let branch = self.proposed(branch);
+        self.git(&["merge", "--quiet", "--ff-only", &format!("origin/{branch}")]);
+        self.git(&["push", "--quiet", "origin", "main"]);
+    }
+
     /// Merges a branch by a merge commit.
     pub(crate) fn merge(&self, branch: &str) {
-        self.git(&["fetch", "--quiet", "origin"]);
+        let branch = self.proposed(branch);
         self.git(&["merge", "--quiet", "--no-ff", "--no-edit", &format!("origin/{branch}")]);
         self.git(&["push", "--quiet", "origin", "main"]);
     }
 
     /// Merges a branch as one new commit.
     pub(crate) fn squash(&self, branch: &str) {
-        self.git(&["fetch", "--quiet", "origin"]);
+        let branch = self.proposed(branch);
         self.git(&["merge", "--quiet", "--squash", &format!("origin/{branch}")]);
         self.commit("Squashed");
     }
@@ -172,7 +205,7 @@ impl Forge {
 
     /// Merges a branch by putting its commits on top of `main`.
     pub(crate) fn rebase(&self, branch: &str) {
-        self.git(&["fetch", "--quiet", "origin"]);
+        let branch = self.proposed(branch);
         self.git(&["checkout", "--quiet", "-B", "rebased", &format!("origin/{branch}")]);
         self.git(&["rebase", "--quiet", "main"]);
         self.git(&["checkout", "--quiet", "main"]);

@@ -54,10 +54,10 @@ async fn what_lies_beside_plans_is_left_alone_and_strange_folders_are_refused_by
 async fn a_branch_that_somebody_else_committed_to_is_left_alone_until_it_is_merged() {
     let stage = Stage::start().await;
     stage.propose(&["--class", "create"]).await;
-    stage.forge.git(&["fetch", "--quiet", "origin"]);
-    stage.forge.git(&["checkout", "--quiet", "-b", "own", &format!("origin/{CREATE}")]);
+    let branch = stage.forge.proposed(CREATE);
+    stage.forge.git(&["checkout", "--quiet", "-b", "own", &format!("origin/{branch}")]);
     stage.forge.git(&["commit", "--quiet", "--allow-empty", "--message", "Mine"]);
-    stage.forge.git(&["push", "--quiet", "origin", &format!("own:{CREATE}")]);
+    stage.forge.git(&["push", "--quiet", "origin", &format!("own:{branch}")]);
     stage.forge.git(&["checkout", "--quiet", "main"]);
     let before = stage.forge.branches();
     stage.scale(9).await;

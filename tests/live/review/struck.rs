@@ -15,8 +15,8 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     stage.runs(1).await;
     let folder = stage.propose(&["--class", "remove-empty"]).await;
     let list = format!("{folder}/destroy.txt");
-    stage.forge.git(&["fetch", "--quiet", "origin"]);
-    stage.forge.git(&["checkout", "--quiet", "-B", "review", &format!("origin/{EMPTY}")]);
+    let branch = stage.forge.proposed(EMPTY);
+    stage.forge.git(&["checkout", "--quiet", "-B", "review", &format!("origin/{branch}")]);
     let text = stage.forge.read(&list);
     let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- node/")).collect();
     assert_eq!(lines.len(), 5, "{text}");
@@ -25,9 +25,10 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
         text.lines().filter(|line| !struck.contains(line)).map(|line| format!("{line}\n")).collect();
     stage.forge.write(&list, &kept);
     stage.forge.git(&["commit", "--quiet", "--all", "--message", "Keep two"]);
-    stage.forge.git(&["push", "--quiet", "origin", &format!("review:{EMPTY}")]);
+    stage.forge.git(&["push", "--quiet", "origin", &format!("review:{branch}")]);
     stage.forge.git(&["checkout", "--quiet", "main"]);
     stage.forge.rebase(EMPTY);
+    stage.forge.git(&["push", "--quiet", "origin", "--delete", &branch]);
     let local = stage.forge.path(&folder).display().to_string();
     let verified = stage.program.nodeform(&["verify", &local], &[]).await;
     done(&verified);

@@ -1,6 +1,8 @@
-//! `nodeform propose`: puts a live plan on a branch, where people review it.
+//! `nodeform propose`: puts a live plan on a branch of its own, where people review it.
 
-use std::collections::BTreeSet;
+mod push;
+mod standing;
+
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -13,13 +15,15 @@ use super::live::AzureArguments;
 use super::remote::{self, RemoteArguments};
 use super::ui::Ui;
 use super::{saved, world};
-use crate::git::remote::{Addition, Branch, Clone, Heads, Push, RemoteFault, Tip};
+use crate::git::remote::Branch;
 use crate::model::ChangeClass;
 use crate::offline::again::forget_waiting;
 use crate::offline::{Request, World};
 use crate::plan::{Plan, file};
-use crate::render::proposal::{derived, derived_by};
-use crate::review::proposal::{self, DESTROYS, Files, FolderName, MARKDOWN, PLAN, branch};
+use crate::render::proposal::derived;
+use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN, branches};
+use push::Proposing;
+use standing::Standing;
 
 /// Puts a plan of a live cluster on a branch, where people review and merge it.
 #[derive(Args, Debug)]
@@ -113,13 +117,13 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
     }
     let place = arguments.remote.place(fleet.as_ref())?;
     let cluster = execution.cluster.id.rsplit('/').next().unwrap_or_default();
-    let proposed = branch(cluster, name.class);
-    let proposed = Branch::parse(&proposed).map_err(|fault| remote::failure(&fault))?;
+    let branch = Branch::parse(&name.branch(cluster)).map_err(|fault| remote::failure(&fault))?;
     let clone = place.open()?;
-    let proposing = Proposing { plan: &plan, name, proposed, path: place.path.parts().to_vec(), clone, ui };
-    let heads = proposing.clone.fetch(&place.branch, Some(&proposing.proposed));
-    let heads = heads.map_err(|fault| remote::failure(&fault))?;
-    proposing.propose(&heads, &place, &files)
+    let below = branches(cluster);
+    let heads = clone.fetch(&place.branch, Some(&below)).map_err(|fault| remote::failure(&fault))?;
+    let standing = Standing::read((&clone, &place), heads, (&below, &execution.cluster.id));
+    let standing = standing.map_err(|fault| remote::failure(&fault))?;
+    Proposing { plan: &plan, name, branch, place: &place, clone: &clone, ui }.propose(&standing, &files)
 }
 
 /// The files of a plan's folder.
@@ -165,122 +169,5 @@ fn narrow(world: &mut World, class: ChangeClass) {
     world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
     if class != ChangeClass::Create {
         forget_waiting(&mut world.snapshot);
-    }
-}
-
-/// A plan on its way to its branch.
-struct Proposing<'a> {
-    plan: &'a Plan,
-    name: FolderName,
-    /// The branch.
-    proposed: Branch,
-    /// The folder of all plans.
-    path: Vec<String>,
-    clone: Clone,
-    ui: Ui,
-}
-
-impl Proposing<'_> {
-    fn propose(
-        &self,
-        heads: &Heads,
-        place: &remote::Place,
-        files: &[(&'static str, String)],
-    ) -> Result<Exit, Failure> {
-        let failed = |fault: RemoteFault| remote::failure(&fault);
-        let merged = self.named(&heads.target, place).map_err(failed)?;
-        let own = (self.name.month.clone(), self.name.folder());
-        if merged.contains(&own) {
-            let Self { name, .. } = self;
-            return self.nothing(&format!("{name} is on branch `{}` already", place.branch.as_str()));
-        }
-        if let Some(tip) = &heads.proposed {
-            let open: BTreeSet<(String, String)> =
-                self.named(tip, place).map_err(failed)?.difference(&merged).cloned().collect();
-            let branch = self.proposed.as_str();
-            if !tip.is_ours && !open.is_empty() {
-                return Err(Failure::error(format!(
-                    "branch `{branch}` of {} has a commit that nodeform did not make, on a plan that is not merged yet",
-                    place.address
-                ))
-                .hint("merge it, or delete the branch, and propose again"));
-            }
-            let same = match open.contains(&own) {
-                true => Some(self.name.to_string()),
-                false => self.same(tip, place, &open).map_err(failed)?,
-            };
-            if let Some(same) = same {
-                return self
-                    .nothing(&format!("{same} says the same and stands on branch `{branch}` already"));
-            }
-        }
-        let folder: Vec<String> = self.path.iter().cloned().chain([own.0, own.1]).collect();
-        let message = self.message();
-        let addition = Addition { path: &folder, files, message: &message, at: world::now() };
-        let commit = self.clone.commit(heads, addition).map_err(failed)?;
-        let push = Push { branch: &self.proposed, before: heads.proposed.as_ref(), commit: &commit };
-        self.clone.push(push).map_err(failed)?;
-        let (proposed, target) = (self.proposed.as_str(), place.branch.as_str());
-        self.ui.text(&format!(
-            "Proposed: {} on branch `{proposed}` of {}\n",
-            folder.join("/"),
-            place.address
-        ))?;
-        self.ui.aside(&format!(
-            "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
-        ));
-        Ok(Exit::Done)
-    }
-
-    fn nothing(&self, why: &str) -> Result<Exit, Failure> {
-        self.ui.text(&format!("Nothing to propose: {why}.\n"))?;
-        Ok(Exit::Done)
-    }
-
-    /// The plans that a commit holds, by month and folder.
-    fn named(&self, tip: &Tip, place: &remote::Place) -> Result<BTreeSet<(String, String)>, RemoteFault> {
-        let plans = self.clone.plans(tip, &place.path)?;
-        Ok(plans.entries.into_iter().map(|plan| (plan.month, plan.name)).collect())
-    }
-
-    /// Finds an open proposal that says the same but for when its world was seen and until when it may begin, and still
-    /// may.
-    fn same(
-        &self,
-        tip: &Tip,
-        place: &remote::Place,
-        open: &BTreeSet<(String, String)>,
-    ) -> Result<Option<String>, RemoteFault> {
-        let plans = self.clone.plans(tip, &place.path)?;
-        for entry in
-            plans.entries.iter().filter(|plan| open.contains(&(plan.month.clone(), plan.name.clone())))
-        {
-            let found = Files::of(self.clone.files(tip, entry)?)
-                .and_then(|files| proposal::read(None, files, derived_by));
-            let Ok(found) = found else { continue };
-            let mut spec = found.plan.spec;
-            let is_open = spec.expires_at.is_some_and(|at| at > world::now());
-            spec.expires_at = self.plan.spec.expires_at;
-            if let (Some(found), Some(own)) = (&mut spec.execution, &self.plan.spec.execution) {
-                found.seen_at = own.seen_at;
-            }
-            if is_open && spec == self.plan.spec {
-                return Ok(Some(format!("{}/{}", entry.month, entry.name)));
-            }
-        }
-        Ok(None)
-    }
-
-    /// What the commit says: figures and digests, no name that somebody chose for a pod.
-    fn message(&self) -> String {
-        let Plan { spec, evidence: _ } = self.plan;
-        let (add, destroy) = (spec.creates().count(), spec.deletes().count());
-        let expires = spec.expires_at.map_or(String::new(), |at| format!("May begin until: {at}\n"));
-        format!(
-            "nodeform: {} {}: {add} to add, {destroy} to destroy\n\n{expires}Digest: {}\n",
-            self.name.class,
-            self.name.id,
-            self.plan.digest()
-        )
     }
 }

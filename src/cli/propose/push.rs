@@ -1,0 +1,116 @@
+//! A plan on its way to its branch. That branch is made and never changed; those that it replaces are deleted.
+
+use super::super::exit::{Exit, Failure};
+use super::super::remote::{self, Place};
+use super::super::ui::Ui;
+use super::super::world;
+use super::standing::{Proposal, Standing};
+use crate::git::remote::{Addition, Beside, Branch, Clone, RemoteFault};
+use crate::plan::Plan;
+use crate::review::proposal::FolderName;
+
+/// Folds the plan's file in reviews: people read the page. Lies beside the folders of the months.
+const ATTRIBUTES: (&str, &str) = (".gitattributes", "plan.jsonc linguist-generated=true -diff\n");
+
+/// A plan on its way to its branch.
+pub(super) struct Proposing<'a> {
+    pub(super) plan: &'a Plan,
+    pub(super) name: FolderName,
+    /// The branch.
+    pub(super) branch: Branch,
+    pub(super) place: &'a Place,
+    pub(super) clone: &'a Clone,
+    pub(super) ui: Ui,
+}
+
+impl Proposing<'_> {
+    /// Pushes the plan, unless it is proposed already; then deletes the branches that it replaces.
+    pub(super) fn propose(
+        &self,
+        standing: &Standing,
+        files: &[(&'static str, String)],
+    ) -> Result<Exit, Failure> {
+        let Self { name, place, .. } = self;
+        if standing.merged.contains(&(name.month.clone(), name.folder())) {
+            return self.nothing(&format!("{name} is on branch `{}` already", place.branch.as_str()));
+        }
+        let of_class: Vec<&Proposal> =
+            standing.proposals.iter().filter(|proposal| proposal.class == name.class).collect();
+        let now = world::now();
+        let same = of_class.iter().find(|proposal| {
+            proposal.proposed.branch == self.branch || proposal.says_the_same(self.plan, now)
+        });
+        if let Some(same) = same {
+            let branch = &same.proposed.branch;
+            self.replace(&of_class, branch);
+            return self.nothing(&format!("branch `{}` proposes the same already", branch.as_str()));
+        }
+        if let Some(edited) = of_class.iter().find(|other| other.is_open && !other.proposed.tip.is_ours) {
+            let branch = edited.proposed.branch.as_str();
+            return Err(Failure::error(format!(
+                "branch `{branch}` of {} has a commit that nodeform did not make, on a plan that is not merged yet",
+                place.address
+            ))
+            .hint("merge it, or delete the branch, and propose again"));
+        }
+        self.push(standing, files)?;
+        self.replace(&of_class, &self.branch);
+        Ok(Exit::Done)
+    }
+
+    fn push(&self, standing: &Standing, files: &[(&'static str, String)]) -> Result<(), Failure> {
+        let Self { name, place, clone, ui, .. } = self;
+        let failed = |fault: RemoteFault| remote::failure(&fault);
+        let parts = place.path.parts();
+        let folder: Vec<String> = parts.iter().cloned().chain([name.month.clone(), name.folder()]).collect();
+        let (beside, text) = ATTRIBUTES;
+        let beside = Beside { depth: parts.len(), name: beside, text };
+        let message = self.message();
+        let addition = Addition { path: &folder, files, beside, message: &message, at: world::now() };
+        let commit = clone.commit(&standing.target, addition).map_err(failed)?;
+        let opened_at = clone.push(&self.branch, &commit).map_err(failed)?;
+        let (branch, target) = (self.branch.as_str(), place.branch.as_str());
+        ui.text(&format!("Proposed: {} on branch `{branch}` of {}\n", folder.join("/"), place.address))?;
+        if let Some(line) = opened_at {
+            ui.aside(&format!("The server says: {line}\n"));
+        }
+        ui.aside(&format!(
+            "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
+        ));
+        Ok(())
+    }
+
+    /// Deletes the branches that another takes the place of. One that cannot be deleted stands, and is told.
+    fn replace(&self, of_class: &[&Proposal], by: &Branch) {
+        let replaced =
+            of_class.iter().filter(|other| other.proposed.branch != *by && other.may_be_replaced());
+        for Proposal { proposed, is_open, .. } in replaced {
+            let branch = proposed.branch.as_str();
+            let why = if *is_open { format!("replaced by `{}`", by.as_str()) } else { "merged".to_owned() };
+            match self.clone.delete(proposed) {
+                Ok(()) => self.ui.aside(&format!("Deleted branch `{branch}`: {why}\n")),
+                Err(fault) => {
+                    self.ui.aside(&format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"))
+                }
+            }
+        }
+    }
+
+    fn nothing(&self, why: &str) -> Result<Exit, Failure> {
+        self.ui.text(&format!("Nothing to propose: {why}.\n"))?;
+        Ok(Exit::Done)
+    }
+
+    /// What the commit says: figures and digests, no name that somebody chose for a pod.
+    fn message(&self) -> String {
+        let Plan { spec, evidence: _ } = self.plan;
+        let (add, destroy) = (spec.creates().count(), spec.deletes().count());
+        let expires = spec.expires_at.map_or(String::new(), |at| format!("May begin until: {at}\n"));
+        format!(
+            "nodeform: {} {}: {add} to add, {destroy} to destroy\n\n{expires}Digest: {}\n",
+            self.name.class,
+            self.name.id,
+            self.plan.digest()
+        )
+    }
+}
