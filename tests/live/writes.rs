@@ -239,7 +239,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         outcomes: BTreeMap::from([("aaaaaaaaaa".to_owned(), failed)]),
         changes: std::collections::BTreeMap::new(),
         ahead: BTreeSet::new(),
-        is_withdrawn: false,
+        given_up: None,
         refusals: vec![Refused { refusal, code: Some("ZonalAllocationFailed".to_owned()) }],
         never_joined: Vec::new(),
         lost: Vec::new(),

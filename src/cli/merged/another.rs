@@ -73,6 +73,8 @@ impl<'m> Waiting<'m> {
         let ledger = connected.wait_for(recorded(&connected.cluster));
         let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
         Ok(match ledger.of_id(&self.name.id) {
+            // That it has expired this run has found too.
+            Some(known) if known.phase() == Phase::Expired => Another::Nothing,
             Some(known) if known.is_spent() => Another::Ended(known.phase()),
             Some(known) if !known.is_automatic => Another::Applies,
             Some(_) | None => Another::Nothing,

@@ -58,7 +58,7 @@ async fn killed_at(point: usize) {
     assert_eq!(ledger().await, 4, "killed at {point}: {ran:?}");
     let spent = stage.apply().await;
     done(&spent);
-    assert!(spent.said.contains("spent: carried out before"), "killed at {point}: {spent:?}");
+    assert!(spent.said.contains("applied before"), "killed at {point}: {spent:?}");
     assert_eq!(stage.machines().await, (1, 1), "killed at {point}");
 }
 

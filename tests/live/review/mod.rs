@@ -147,7 +147,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
     stage.program.wait_for(|state| running(state) == 5).await;
     let spent = stage.apply().await;
     done(&spent);
-    assert!(spent.said.contains("1 plan, spent: carried out before"), "{spent:?}");
+    assert!(spent.said.contains("1 plan, applied before"), "{spent:?}");
     assert_eq!(stage.machines().await, (1, 1));
 
     // What is proposed next follows the target, and takes the place of what is merged.
@@ -195,6 +195,6 @@ async fn a_struck_removal_stays_and_the_folder_verifies_without_a_cluster() {
     stage.forge.git(&["revert", "--no-edit", "HEAD"]);
     stage.forge.git(&["push", "--quiet", "origin", "main"]);
     let spent = stage.apply().await;
-    assert!(spent.said.contains("2 plans, spent: carried out before"), "{spent:?}");
+    assert!(spent.said.contains("2 plans, applied before"), "{spent:?}");
     assert_eq!(stage.machines().await, (1, 1));
 }

@@ -59,16 +59,21 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
 }
 
 #[tokio::test]
-async fn a_plan_of_another_cluster_and_one_that_is_late_are_refused() {
+async fn a_plan_of_another_cluster_is_counted_and_one_that_is_late_is_refused_once() {
     let stage = Stage::start().await;
     let world = WORLD
         .replace("  location: westeurope\n", "  location: westeurope\n  cluster: {name: other}\n")
         .replace("_demo_westeurope", "_other_westeurope");
+    let own = "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, uid: 2b0d7b3d-3c1f-4f3e-9d1a-5a6b7c8d9e0f}\n";
+    let world = format!("{world}\n{own}");
     let other = crate::program::Program::of(&world, &["--speed", "60"]).await;
     stage.propose(&["--class", "create"]).await;
     stage.forge.merge(CREATE);
     let elsewhere = Stage { program: other, forge: stage.forge, cache: stage.cache };
-    refused(&elsewhere, "the plan is of cluster").await;
+    let skipped = elsewhere.apply().await;
+    assert_eq!(skipped.code, Some(0), "{skipped:?}");
+    assert!(skipped.said.contains("Skipped: 1 plan, of other clusters"), "{skipped:?}");
+    assert_eq!(elsewhere.machines().await.0, 0, "{skipped:?}");
 
     let stage = Stage::start().await;
     stage.propose(&["--class", "create", "--valid-for", "1s"]).await;
@@ -78,4 +83,7 @@ async fn a_plan_of_another_cluster_and_one_that_is_late_are_refused() {
     let late = refused(&stage, "the plan expired at").await;
     assert!(late.said.contains("hint: propose anew with `nodeform propose"), "{}", late.said);
     assert!(!late.said.contains("plan --live"), "{}", late.said);
+    let again = stage.apply().await;
+    assert_eq!(again.code, Some(0), "it is told once: {again:?}");
+    assert!(again.said.contains("Skipped: 1 plan, expired"), "{again:?}");
 }
