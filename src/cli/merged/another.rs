@@ -2,7 +2,7 @@
 //!
 //! Decides nothing about a plan: the Lease and the ledger say who applies it.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::super::apply;
 use super::super::exit::{Exit, Failure};
@@ -31,13 +31,14 @@ pub(super) enum Another {
 pub(super) struct Waiting<'m> {
     merged: &'m Merged<'m>,
     name: &'m FolderName,
-    began: Instant,
+    /// For how long it has waited, of the cloud's clock.
+    waited: Duration,
     is_told: bool,
 }
 
 impl<'m> Waiting<'m> {
     pub(super) fn of(merged: &'m Merged<'m>, name: &'m FolderName) -> Self {
-        Self { merged, name, began: Instant::now(), is_told: false }
+        Self { merged, name, waited: Duration::ZERO, is_told: false }
     }
 
     /// Returns whether the plan is to be tried again, since another run that applied it has let the Lease go or may do so
@@ -50,19 +51,19 @@ impl<'m> Waiting<'m> {
             return Ok(Some(Another::Nothing));
         }
         let another = self.another()?;
-        let waited = self.began.elapsed() * self.merged.connected.azure.cloud().clock_speed.max(1);
         let patience = match another {
             Another::Ended(_) => return Ok(Some(another)),
             Another::Applies => self.merged.arguments.drain_timeout,
             Another::Nothing => WRITTEN_DOWN,
         };
-        if !failure.is_busy || waited >= patience {
+        if !failure.is_busy || self.waited >= patience {
             return Ok(Some(another));
         }
         if !self.is_told && matches!(another, Another::Applies) {
             self.is_told = true;
             self.merged.ui.aside(&format!("Another run is applying {}: waiting for it to end.\n", self.name));
         }
+        self.waited += LOOK_AGAIN;
         let pause = LOOK_AGAIN / self.merged.connected.azure.cloud().clock_speed.max(1);
         self.merged.connected.wait_for(tokio::time::sleep(pause));
         Ok(None)

@@ -90,7 +90,7 @@ impl Proposing<'_> {
             match self.clone.delete(proposed) {
                 Ok(()) => self.ui.aside(&format!("Deleted branch `{branch}`: {why}\n")),
                 Err(fault) => {
-                    self.ui.aside(&format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"))
+                    self.ui.aside(&format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"));
                 }
             }
         }

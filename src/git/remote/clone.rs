@@ -104,10 +104,8 @@ impl Clone {
         let mut arguments = vec![self.address.as_str(), &full];
         arguments.extend(pattern.as_deref());
         let listed = self.program().run("ls-remote", &arguments)?;
-        let names: Vec<&str> = listed
-            .lines()
-            .filter_map(|line| Some(line.split_once('\t')?.1.strip_prefix("refs/heads/")?))
-            .collect();
+        let names: Vec<&str> =
+            listed.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/heads/")).collect();
         if !names.contains(&target.as_str()) {
             let branch = target.as_str().to_owned();
             return Err(RemoteFault::NoBranch { address: self.address.to_string(), branch });
@@ -122,7 +120,7 @@ impl Clone {
             let (address, below) = (self.address.to_string(), below.unwrap_or_default().to_owned());
             return Err(RemoteFault::TooMany { address, below, most: PROPOSED_MAX });
         }
-        self.fetch_tips(&[&[target.clone()], proposed.as_slice()].concat())?;
+        self.fetch_tips(&[std::slice::from_ref(target), proposed.as_slice()].concat())?;
         let proposed = proposed.into_iter().map(|branch| Ok(Proposed { tip: self.tip(&branch)?, branch }));
         Ok(Heads { target: self.tip(target)?, proposed: proposed.collect::<Result<_, RemoteFault>>()? })
     }
