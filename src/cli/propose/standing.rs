@@ -53,7 +53,7 @@ impl Standing {
             let entries = clone.plans(&proposed.tip, &place.path)?.entries;
             let Some(entry) = entries.into_iter().find(|entry| entry.name == rest) else { continue };
             let is_open = !merged.contains(&(entry.month.clone(), entry.name.clone()));
-            let plan = plan(clone, &proposed.tip, &entry)?;
+            let plan = proposed_plan(clone, &proposed.tip, &entry)?;
             let of = plan.as_ref().and_then(|plan| Some(&*plan.spec.execution.as_ref()?.cluster.id));
             if of.is_none_or(|of| of == cluster) {
                 proposals.push(Proposal { proposed, class, plan, is_open });
@@ -64,7 +64,7 @@ impl Standing {
 }
 
 /// Reads the plan of a folder, if it holds together.
-fn plan(clone: &Clone, tip: &Tip, entry: &PlanEntry) -> Result<Option<Plan>, RemoteFault> {
+fn proposed_plan(clone: &Clone, tip: &Tip, entry: &PlanEntry) -> Result<Option<Plan>, RemoteFault> {
     let files = clone.files(tip, entry)?;
     let read = Files::of(files).and_then(|files| proposal::read(None, files, derived_by));
     Ok(read.ok().map(|read| read.plan))
