@@ -1,9 +1,11 @@
 //! The repository that plans are reviewed in: which one is meant, and who speaks to it.
 #![expect(clippy::disallowed_methods, reason = "credentials come from the environment or a file of it")]
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
+use serde_json::Value;
 
 use super::exit::Failure;
 use super::live::Connected;
@@ -111,6 +113,11 @@ impl Place {
         format!("{} {} {}/{name}", self.address, self.branch.as_str(), self.path)
     }
 
+    /// Says which branch of which repository is meant.
+    pub(super) fn of_branch(&self) -> String {
+        format!("{} {}", self.address.as_str(), self.branch.as_str())
+    }
+
     /// Opens the clone of the repository.
     ///
     /// # Errors
@@ -120,30 +127,70 @@ impl Place {
     }
 }
 
+/// The NodeFleet of a cluster, as far as it is about the repository.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Fleet {
+    pub(super) name: String,
+    /// What it says of the repository.
+    pub(super) git: Option<Git>,
+    pub(super) annotations: BTreeMap<String, String>,
+    pub(super) version: Option<String>,
+}
+
+impl Fleet {
+    /// Returns where the NodeFleet is.
+    pub(super) fn path(&self) -> String {
+        format!("{FLEETS}/{}", self.name)
+    }
+}
+
 /// Returns what the NodeFleet says of the repository; nothing where there is no NodeFleet, or it does not say.
 ///
 /// # Errors
 /// The API server refuses.
 pub(super) fn of_fleet(connected: &Connected) -> Result<Option<Git>, Failure> {
+    Ok(fleet(connected)?.and_then(|fleet| fleet.git))
+}
+
+/// Returns the NodeFleet, where there is one.
+///
+/// # Errors
+/// The API server refuses, or there are several.
+pub(super) fn fleet(connected: &Connected) -> Result<Option<Fleet>, Failure> {
     let listed = match connected.wait_for(connected.cluster.list(FLEETS, "")) {
         Ok(listed) => listed,
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(None),
         Err(failure) => return Err(Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))),
     };
-    // Lists leave kind and version out of their items.
-    let fleets = listed.items().into_iter().filter_map(|mut item| {
-        item["apiVersion"] = "nodeform.dev/v1alpha1".into();
-        item["kind"] = "NodeFleet".into();
-        serde_json::from_value::<NodeFleet>(item).ok()
-    });
-    let mut fleets: Vec<NodeFleet> = fleets.collect();
-    match (fleets.pop(), fleets.is_empty()) {
-        (Some(fleet), true) => Ok(fleet.spec.and_then(|spec| spec.git)),
+    let mut items = listed.items();
+    match (items.pop(), items.is_empty()) {
+        (Some(item), true) => read(item).map(Some),
         (None, _) => Ok(None),
         (Some(_), false) => {
             Err(Failure::error("the cluster has more than one NodeFleet, and which one counts is not known")
                 .hint("leave one: `kubectl get nodefleets`"))
         }
+    }
+}
+
+/// Reads a NodeFleet of a list. One that cannot be read may name another repository: it is not as if there were none.
+fn read(mut item: Value) -> Result<Fleet, Failure> {
+    let version = item["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+    // Lists leave kind and version out of their items.
+    item["apiVersion"] = "nodeform.dev/v1alpha1".into();
+    item["kind"] = "NodeFleet".into();
+    let name = item["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    match serde_json::from_value::<NodeFleet>(item) {
+        Ok(NodeFleet { metadata, spec, .. }) => Ok(Fleet {
+            name,
+            git: spec.and_then(|spec| spec.git),
+            annotations: metadata.annotations.unwrap_or_default(),
+            version,
+        }),
+        Err(error) => Err(Failure::error(format!(
+            "NodeFleet `{name}` cannot be read, so which repository counts is not known: {error}"
+        ))
+        .hint(format!("correct it: `kubectl edit nodefleet {name}`"))),
     }
 }
 

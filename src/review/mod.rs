@@ -13,6 +13,7 @@ mod brakes;
 pub mod covers;
 pub mod fields;
 pub mod gate;
+pub mod history;
 mod left_out;
 mod obstacles;
 pub mod proposal;

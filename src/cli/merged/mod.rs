@@ -1,6 +1,7 @@
 //! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
 
 mod another;
+mod forward;
 #[cfg(test)]
 mod leaves;
 pub(super) mod second;
@@ -48,6 +49,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let place = arguments.remote.merged_place(fleet.as_ref())?;
     let clone = place.open()?;
     let heads = clone.fetch(&place.branch, None).map_err(|fault| remote::failure(&fault))?;
+    forward::advance(&connected, &place, (&clone, &heads.target), ui)?;
     let Found { is_there, entries } =
         clone.plans(&heads.target, &place.path).map_err(|fault| remote::failure(&fault))?;
     let is_bare = entries.is_empty();
@@ -59,6 +61,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         place: &place,
         ledger: &ledger,
         cluster: uid_of(&connected)?,
+        head: heads.target.commit(),
         ui,
         worst: Exit::Done,
         is_refused: false,
@@ -163,6 +166,8 @@ struct Merged<'a> {
     ledger: &'a Ledger,
     /// The cluster's identity: the UID of its namespace `kube-system`.
     cluster: Option<String>,
+    /// The commit that the plans are of.
+    head: &'a str,
     ui: Ui,
     /// How the plans ended that were begun.
     worst: Exit,
@@ -271,7 +276,10 @@ impl Merged<'_> {
     fn review(&self, name: &FolderName) -> Review {
         let known = self.ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
-        Review { watch: Watch { place: self.place.clone(), name: name.clone() }, before }
+        Review {
+            watch: Watch { place: self.place.clone(), name: name.clone(), head: self.head.to_owned() },
+            before,
+        }
     }
 
     /// Notes how a plan ended; after one that was stopped no other begins.

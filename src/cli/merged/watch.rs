@@ -5,7 +5,9 @@ use std::time::Duration;
 use super::super::exit::Failure;
 use super::super::remote::{self, Place};
 use super::super::ui::Ui;
+use super::super::world;
 use crate::apply::Stop;
+use crate::review::history::{Ancestry, REWRITTEN};
 use crate::review::proposal::FolderName;
 
 /// How often the branch is looked at, of the cloud's clock.
@@ -19,6 +21,8 @@ const UNSEEN_MAX: u32 = 10;
 pub(in crate::cli) struct Watch {
     pub(in crate::cli) place: Place,
     pub(in crate::cli) name: FolderName,
+    /// The commit that the plan is applied from.
+    pub(in crate::cli) head: String,
 }
 
 impl Watch {
@@ -60,7 +64,7 @@ impl Watch {
         }
     }
 
-    /// Whether the folder is on the branch.
+    /// Whether the folder is on the branch, which still follows the commit that the plan is of.
     fn is_there(&self) -> Result<bool, String> {
         let said = |failure: Failure| failure.faults.join("; ");
         let clone = self.place.open().map_err(said)?;
@@ -69,6 +73,14 @@ impl Watch {
         let plans = clone.plans(&heads.target, &self.place.path);
         let plans = plans.map_err(|fault| said(remote::failure(&fault)))?.entries;
         let folder = self.name.folder();
-        Ok(plans.iter().any(|plan| plan.month == self.name.month && plan.name == folder))
+        let is_there = plans.iter().any(|plan| plan.month == self.name.month && plan.name == folder);
+        let until = world::now().checked_add(EVERY).map_err(|error| error.to_string())?;
+        let tip = (&self.place.branch, &heads.target);
+        match clone.ancestry(tip, &self.head, || world::now() > until) {
+            Ok(Ancestry::Follows) => Ok(is_there),
+            _ if !is_there => Ok(false),
+            Ok(_) => Err(format!("{REWRITTEN}: it no longer contains commit {}", self.head)),
+            Err(fault) => Err(said(remote::failure(&fault))),
+        }
     }
 }

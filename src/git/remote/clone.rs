@@ -120,17 +120,18 @@ impl Clone {
             let (address, below) = (self.address.to_string(), below.unwrap_or_default().to_owned());
             return Err(RemoteFault::TooMany { address, below, most: PROPOSED_MAX });
         }
-        self.fetch_tips(&[std::slice::from_ref(target), proposed.as_slice()].concat())?;
+        self.fetch_tips(&[std::slice::from_ref(target), proposed.as_slice()].concat(), 1)?;
         let proposed = proposed.into_iter().map(|branch| Ok(Proposed { tip: self.tip(&branch)?, branch }));
         Ok(Heads { target: self.tip(target)?, proposed: proposed.collect::<Result<_, RemoteFault>>()? })
     }
 
-    /// Fetches the last commits of branches.
-    fn fetch_tips(&self, branches: &[Branch]) -> Result<(), RemoteFault> {
+    /// Fetches the last commits of branches, and so many before them.
+    pub(super) fn fetch_tips(&self, branches: &[Branch], depth: usize) -> Result<(), RemoteFault> {
         let specs: Vec<String> =
             branches.iter().map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
+        let depth = format!("--depth={depth}");
         let mut arguments =
-            vec!["--quiet", "--depth=1", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
+            vec!["--quiet", &depth, "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
         arguments.push(self.address.as_str());
         arguments.extend(specs.iter().map(String::as_str));
         self.program().run("fetch", &arguments)?;

@@ -10,6 +10,7 @@
 //! Credentials stand in that program's environment and nowhere else. Must never change a branch that is there, or carry a plan out.
 
 mod address;
+mod ancestry;
 mod clone;
 mod commit;
 mod fault;

@@ -1,7 +1,9 @@
 //! However a proposal is merged, and whatever is taken back then: the target gets the plan that its pull request showed, and
 //! no other.
 
-use super::{CREATE, Stage};
+use serde_json::{Value, json};
+
+use super::{CREATE, Stage, done};
 
 /// The folders of plans that a commit holds.
 fn plans(stage: &Stage, commit: &str) -> Vec<String> {
@@ -100,4 +102,58 @@ async fn a_proposal_is_one_commit_and_another_plan_gets_another_branch() {
     stage.forge.squash(CREATE);
     let shown = stage.forge.git(&["show", "--stat", "HEAD"]);
     assert!(shown.contains("plan.jsonc") && shown.contains("Bin "), "{shown}");
+}
+
+const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
+
+/// What the NodeFleet says of the commit that plans were last applied from, and of a person's word.
+async fn annotations(stage: &Stage) -> [Option<String>; 2] {
+    let (_, fleet) = stage.program.kube("GET", &format!("{FLEETS}/demo"), &Value::Null).await;
+    let annotation = |name: &str| fleet["metadata"]["annotations"][name].as_str().map(str::to_owned);
+    [annotation("nodeform.dev/git-head"), annotation("nodeform.dev/resume")]
+}
+
+#[tokio::test]
+async fn of_a_branch_that_was_rewritten_nothing_is_applied_until_a_person_lets_it_go_on() {
+    let stage = Stage::start().await;
+    let fleet = json!({
+        "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "demo"}, "spec": {},
+    });
+    assert_eq!(stage.program.kube("POST", FLEETS, &fleet).await.0, 201);
+    stage.propose(&["--class", "create"]).await;
+    stage.forge.merge(CREATE);
+    done(&stage.apply().await);
+    let head = || stage.forge.git(&["rev-parse", "HEAD"]).trim().to_owned();
+    let merged = head();
+    let noted = format!("{merged} {} main", stage.forge.url());
+    assert_eq!(annotations(&stage).await, [Some(noted), None]);
+
+    // Other people's commits, more than one fetch looks back, and a runner without our clone.
+    stage.forge.script("for n in $(seq 150); do git commit --quiet --allow-empty --message $n; done; git push --quiet origin main");
+    std::fs::remove_dir_all(stage.cache.path().join("nodeform")).expect("it is there");
+    done(&stage.apply().await);
+    let noted = Some(format!("{} {} main", head(), stage.forge.url()));
+    assert_eq!(annotations(&stage).await, [noted.clone(), None]);
+
+    // The history without the merge, and with another plan.
+    stage.forge.git(&["reset", "--quiet", "--hard", &format!("{merged}~1")]);
+    stage.forge.git(&["push", "--quiet", "--force", "origin", "main"]);
+    stage.scale(9).await;
+    stage.propose(&["--class", "create"]).await;
+    stage.forge.merge(CREATE);
+    let before = stage.machines().await;
+    for _ in 0..2 {
+        let stopped = stage.apply().await;
+        assert_eq!(stopped.code, Some(3), "{stopped:?}");
+        let why = "HistoryRewritten: branch `main` no longer contains commit";
+        let next = "kubectl annotate nodefleet demo nodeform.dev/resume=HistoryRewritten";
+        assert!(stopped.said.contains(why) && stopped.said.contains(next), "{stopped:?}");
+        assert_eq!((stage.machines().await, annotations(&stage).await), (before, [noted.clone(), None]));
+    }
+    let resume = json!({"metadata": {"annotations": {"nodeform.dev/resume": "HistoryRewritten"}}});
+    assert_eq!(stage.program.patch(&format!("{FLEETS}/demo"), &resume).await.0, 200);
+    let applied = stage.apply().await;
+    assert!(applied.printed.contains("Nodes: 1 added"), "{applied:?}");
+    let noted = format!("{} {} main", head(), stage.forge.url());
+    assert_eq!(annotations(&stage).await, [Some(noted), None]);
 }
