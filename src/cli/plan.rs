@@ -14,6 +14,7 @@ use crate::automatic;
 use crate::manifests::Names;
 use crate::manifests::listed::CLUSTER_KINDS;
 use crate::model::Wishes;
+use crate::offline::validity::Validity;
 use crate::offline::{Planned, Request, World};
 use crate::plan::Plan;
 use crate::solve::Strategy;
@@ -55,8 +56,16 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let asks_for_both = *strategy == Some(StrategyArgument::Both);
     let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
-    let options =
-        Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
+    let options = Request {
+        targets,
+        wishes,
+        laid,
+        names,
+        strategy,
+        proves_bound,
+        valid_for: valid_for.map(Validity::For).unwrap_or_default(),
+        ..world::options(from)?
+    };
     let Compared { planned, patches, strays } = match before {
         None => {
             let world = automatic::by_name(world::inhabited(after, options.clone())?);

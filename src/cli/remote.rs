@@ -54,6 +54,11 @@ pub(super) struct Place {
 }
 
 impl RemoteArguments {
+    /// Returns whether a repository is named, by a flag or by the NodeFleet.
+    pub(super) fn is_named(&self, fleet: Option<&Git>) -> bool {
+        self.git_repository.is_some() || fleet.is_some_and(|git| git.repository.is_some())
+    }
+
     /// Returns where plans are reviewed, by the flags and else by the NodeFleet.
     ///
     /// # Errors

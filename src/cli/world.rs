@@ -21,6 +21,7 @@ use crate::catalog::Catalog;
 use crate::manifests::Names;
 use crate::manifests::{Cron, Hpa, ReadOptions, Scale};
 use crate::model::{NodeName, NodeSelector, Region, Target, Usage, Wishes};
+use crate::offline::validity::Validity;
 use crate::offline::{self, Catalogs, Laid, Planned, Problem, Proposed, Request, World};
 use crate::render::words::count;
 use crate::review::RefusedPlan;
@@ -105,7 +106,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
         targets: BTreeSet::new(),
         strategy: None,
         proves_bound: false,
-        valid_for: None,
+        valid_for: Validity::default(),
         without_system_daemons: *no_system_daemonsets,
     })
 }

@@ -197,7 +197,7 @@ pub(super) fn launched(world: &World, solution: &Solution) -> Plan {
         let faults = match launch::execution(snapshot, policy, &plan) {
             Ok(execution) => {
                 plan.spec.execution = Some(execution);
-                plan.spec.expires_at = snapshot.at.and_then(|at| at.checked_add(valid_for).ok());
+                plan.spec.expires_at = snapshot.at.and_then(|at| at.checked_add(valid_for.of(&plan)).ok());
                 return plan;
             }
             Err(faults) => faults,

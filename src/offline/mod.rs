@@ -4,6 +4,7 @@
 //! that decides it.
 
 pub mod again;
+pub mod beside;
 mod catalogs;
 pub mod compare;
 mod faulty;
@@ -23,13 +24,14 @@ mod strategy;
 mod unknown;
 mod unlisted;
 mod unreadable;
+pub mod validity;
 mod waiting;
 
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 
 use crate::api::Kind;
 use crate::catalog::Catalog;
@@ -52,10 +54,7 @@ pub use older::told;
 use recorded::Recorded;
 pub use recorded::{Laid, Seen, difference, seen, snapshot};
 pub use refresh::{Refreshed, refreshed};
-
-/// For how long a plan of a live cluster may be applied, unless something else is said: half a working day, within which
-/// people can review it, and prices and quota are as they were.
-pub const VALID_FOR: SignedDuration = SignedDuration::from_hours(4);
+use validity::Validity;
 
 /// What to plan from.
 #[derive(Clone, Debug, Default)]
@@ -92,8 +91,8 @@ pub struct Request {
     pub strategy: Option<Strategy>,
     /// Whether the plan says what any fleet costs at least: of thousands of pods that takes seconds.
     pub proves_bound: bool,
-    /// For how long a plan of a live cluster may be applied; else for [`VALID_FOR`].
-    pub valid_for: Option<SignedDuration>,
+    /// For how long a plan of a live cluster may begin.
+    pub valid_for: Validity,
     /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
     pub without_system_daemons: bool,
 }
@@ -111,8 +110,8 @@ pub struct World {
     pub strategy: Strategy,
     /// Whether the plan says what any fleet costs at least.
     pub proves_bound: bool,
-    /// For how long a plan may be applied; none where the world is not just as it was seen live, with all its pods.
-    pub valid_for: Option<SignedDuration>,
+    /// For how long a plan may begin; none where the world is not just as it was seen live, with all its pods.
+    pub valid_for: Option<Validity>,
     /// How many objects were read, those that do not matter to a plan included.
     pub objects: usize,
     /// The sources of documents that are no objects of Kubernetes and were passed over.
@@ -351,7 +350,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
         targets,
         strategy: own,
         proves_bound,
-        valid_for: is_as_seen.then(|| valid_for.unwrap_or(VALID_FOR)),
+        valid_for: is_as_seen.then_some(valid_for),
         objects: objects.documents,
         strays: objects.strays,
         remarks: [objects.said.remarks, remarks, refused, kept, live::of_abandoned(&abandoned)].concat(),

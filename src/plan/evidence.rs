@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::beside::Beside;
 use super::change::{ChangeId, NoOp};
 use super::comparison::Comparison;
 use super::reason::Reason;
@@ -46,6 +47,9 @@ pub struct Evidence {
     /// What the change of the input does that led here, where two inputs were planned side by side.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub comparison: Option<Comparison>,
+    /// What other plans, proposed or merged, do to nodes that this one sends pods to.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub beside: Vec<Beside>,
     /// What each strategy arrives at, where several were asked; the plan is that of the first.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub strategies: Vec<StrategyFleet>,
@@ -66,6 +70,7 @@ impl Evidence {
             report: Report::default(),
             world: World::unseen(region),
             comparison: None,
+            beside: Vec::new(),
             strategies: Vec::new(),
         }
     }

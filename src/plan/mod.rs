@@ -5,6 +5,7 @@
 
 pub mod awaited;
 mod bare;
+pub mod beside;
 pub mod change;
 pub mod choices;
 pub mod claim;
@@ -163,6 +164,7 @@ pub fn plan_without(
         report,
         world: World::of(snapshot, policy, &spec),
         comparison: None,
+        beside: Vec::new(),
         strategies: Vec::new(),
     };
     Plan { spec, evidence }

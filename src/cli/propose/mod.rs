@@ -5,25 +5,28 @@ mod standing;
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use jiff::SignedDuration;
-
+use super::apply;
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::input::Inputs;
-use super::live::AzureArguments;
+use super::live::{AzureArguments, Connected};
 use super::remote::{self, RemoteArguments};
 use super::ui::Ui;
 use super::{saved, world};
+use crate::apply::recorded;
 use crate::git::remote::Branch;
+use crate::ledger::Recorded;
 use crate::model::ChangeClass;
 use crate::offline::again::forget_waiting;
-use crate::offline::{Request, World};
+use crate::offline::validity::Validity;
+use crate::offline::{Request, World, beside};
 use crate::plan::{Plan, file};
 use crate::render::proposal::derived;
-use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN, branches};
+use crate::review;
+use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN};
+use clap::{Args, ValueEnum};
 use push::Proposing;
-use standing::Standing;
+use standing::{Around, Standing};
 
 /// Puts a plan of a live cluster on a branch, where people review and merge it.
 #[derive(Args, Debug)]
@@ -40,8 +43,8 @@ pub(super) struct ProposeArguments {
     /// Plan changes of this class alone, with the others on hold
     #[arg(long, value_enum, value_name = "CLASS", requires = "live")]
     class: Option<ClassArgument>,
-    /// How long the plan may be begun: 30m, 8h, 7d, at most 30 days [default: 4 hours; 7 days with --class replace,
-    /// a day with other classes but create]
+    /// How long the plan may be begun: 30m, 8h, 7d, at most 30 days [default: 4 hours with new nodes, else a day where
+    /// nodes go that are empty or whose pods move, else 7 days]
     #[arg(long, value_name = "DURATION", requires = "live")]
     valid_for: Option<String>,
     /// Print the files instead, and write nothing
@@ -66,24 +69,22 @@ enum ClassArgument {
     MovePods,
     /// Nodes go that drifted, are too old or unhealthy
     Replace,
+    /// Nodes are changed in place, taken over or let go
+    Update,
+    /// Nodes go whose pool is gone
+    DeletePool,
 }
 
 impl ClassArgument {
-    const fn class(self) -> ChangeClass {
+    /// The classes that are reviewed as this one.
+    const fn classes(self) -> &'static [ChangeClass] {
         match self {
-            Self::Create => ChangeClass::Create,
-            Self::RemoveEmpty => ChangeClass::RemoveEmpty,
-            Self::MovePods => ChangeClass::MovePods,
-            Self::Replace => ChangeClass::Replace,
-        }
-    }
-
-    /// For how long such a plan is good: new nodes are wanted now, a rollout may take a week.
-    const fn valid_for(self) -> SignedDuration {
-        match self {
-            Self::Create => SignedDuration::from_hours(4),
-            Self::Replace => SignedDuration::from_hours(7 * 24),
-            Self::RemoveEmpty | Self::MovePods => SignedDuration::from_hours(24),
+            Self::Create => &[ChangeClass::Create],
+            Self::RemoveEmpty => &[ChangeClass::RemoveEmpty],
+            Self::MovePods => &[ChangeClass::MovePods],
+            Self::Replace => &[ChangeClass::Replace],
+            Self::Update => &[ChangeClass::Update, ChangeClass::Adopt, ChangeClass::Forget],
+            Self::DeletePool => &[ChangeClass::DeletePool],
         }
     }
 }
@@ -93,37 +94,64 @@ impl ClassArgument {
 /// # Errors
 /// There is no plan that could be carried out, or the repository does not take it.
 pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
-    let (plan, fleet) = match &arguments.plan {
-        Some(path) => (saved::judged(saved::read(path)?)?, None),
-        None => {
-            let connected = arguments.azure.connect(&arguments.context)?;
-            let fleet = remote::of_fleet(&connected)?;
-            (planned(arguments, &connected, ui)?, fleet)
-        }
-    };
-    let Some(execution) = &plan.spec.execution else {
-        return Err(nothing_live(&plan));
-    };
-    let Some(name) = FolderName::of(&plan) else {
-        ui.text("No changes: there is nothing to propose.\n")?;
-        return Ok(Exit::Done);
-    };
-    let files = files(&plan);
+    let Some(path) = &arguments.plan else { return live(arguments, ui) };
+    let plan = saved::judged(saved::read(path)?)?;
+    let Some(execution) = &plan.spec.execution else { return Err(nothing_live(&plan)) };
     if arguments.dry_run {
-        for (file, text) in &files {
-            ui.text(&format!("==> {name}/{file} <==\n{text}\n"))?;
-        }
-        return Ok(Exit::Done);
+        return shown(&plan, ui);
+    }
+    let place = arguments.remote.place(None)?;
+    // Without the cluster nobody knows what became of a plan that is merged.
+    let around = Around::read(place, &execution.cluster.id, |_| true)?;
+    proposed(&plan, &around, ui)
+}
+
+/// Plans the cluster beside what is proposed and merged already, and proposes that.
+fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
+    let connected = arguments.azure.connect(&arguments.context)?;
+    let fleet = remote::of_fleet(&connected)?;
+    let world = seen(arguments, &connected, ui)?;
+    let cluster = world.snapshot.azure.as_ref().map(|facts| facts.cluster.id.to_string());
+    if arguments.dry_run && !arguments.remote.is_named(fleet.as_ref()) {
+        return shown(&world::planned(&world)?.plan.plan().clone(), ui);
     }
     let place = arguments.remote.place(fleet.as_ref())?;
-    let cluster = execution.cluster.id.rsplit('/').next().unwrap_or_default();
-    let branch = Branch::parse(&name.branch(cluster)).map_err(|fault| remote::failure(&fault))?;
-    let clone = place.open()?;
-    let below = branches(cluster);
-    let heads = clone.fetch(&place.branch, Some(&below)).map_err(|fault| remote::failure(&fault))?;
-    let standing = Standing::read((&clone, &place), heads, (&below, &execution.cluster.id));
-    let standing = standing.map_err(|fault| remote::failure(&fault))?;
-    Proposing { plan: &plan, name, branch, place: &place, clone: &clone, ui }.propose(&standing, &files)
+    let ledger = connected.wait_for(recorded(&connected.cluster));
+    let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
+    let is_settled = |name: &FolderName| ledger.of_id(&name.id).is_some_and(Recorded::is_spent);
+    let around = Around::read(place, &cluster.unwrap_or_default(), is_settled)?;
+    let plan = planned(&world, arguments.class, &around.standing)?;
+    for other in around.standing.merged_others() {
+        ui.aside(&format!(
+            "Merged plan `{}` waits to be applied: what it does is not proposed again.\n",
+            other.name
+        ));
+    }
+    if plan.spec.execution.is_none() {
+        return Err(nothing_live(&plan));
+    }
+    if arguments.dry_run { shown(&plan, ui) } else { proposed(&plan, &around, ui) }
+}
+
+/// Prints the files that would be proposed.
+fn shown(plan: &Plan, ui: Ui) -> Result<Exit, Failure> {
+    let Some(name) = FolderName::of(plan) else { return nothing(ui) };
+    for (file, text) in &files(plan) {
+        ui.text(&format!("==> {name}/{file} <==\n{text}\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn proposed(plan: &Plan, around: &Around, ui: Ui) -> Result<Exit, Failure> {
+    let Some(name) = FolderName::of(plan) else { return nothing(ui) };
+    let branch = format!("{}{}", around.below, name.folder());
+    let branch = Branch::parse(&branch).map_err(|fault| remote::failure(&fault))?;
+    Proposing { plan, name, branch, around, ui }.propose(&files(plan))
+}
+
+fn nothing(ui: Ui) -> Result<Exit, Failure> {
+    ui.text("No changes: there is nothing to propose.\n")?;
+    Ok(Exit::Done)
 }
 
 /// The files of a plan's folder.
@@ -142,32 +170,43 @@ fn nothing_live(plan: &Plan) -> Failure {
         .hint("plan the cluster: `nodeform plan --live --out plan.json`, or `nodeform propose --live`")
 }
 
-/// Plans the cluster, of one class where one is named.
-fn planned(
-    arguments: &ProposeArguments,
-    connected: &super::live::Connected,
-    ui: Ui,
-) -> Result<Plan, Failure> {
-    let class = arguments.class;
+/// Reads the cluster, to be planned of one class where one is named.
+fn seen(arguments: &ProposeArguments, connected: &Connected, ui: Ui) -> Result<World, Failure> {
     let valid_for = match &arguments.valid_for {
-        Some(text) => Some(super::plan::duration("--valid-for", text)?),
-        None => class.map(ClassArgument::valid_for),
+        Some(text) => Validity::For(super::plan::duration("--valid-for", text)?),
+        None => Validity::OfClasses,
     };
     let laid = Some(arguments.azure.laid_of(connected, Request::default(), ui)?);
     let mut world = world::inhabited(Inputs::default(), Request { laid, valid_for, ..Request::default() })?;
-    if let Some(class) = class {
-        narrow(&mut world, class.class());
+    if let Some(class) = arguments.class {
+        narrow(&mut world, class.classes());
     }
-    Ok(world::planned(&world)?.plan.plan().clone())
+    Ok(world)
+}
+
+/// Plans a world beside what is proposed and merged already.
+fn planned(world: &World, class: Option<ClassArgument>, standing: &Standing) -> Result<Plan, Failure> {
+    let judged = |world: &World| world::planned(world).map(|planned| planned.plan.plan().clone());
+    // What is proposed of the plan's own class is replaced by it.
+    let own = match class {
+        Some(class) => class.classes().first().copied(),
+        None => review::proposal::class(&judged(world)?),
+    };
+    let others = standing.others(own);
+    let mut world = world.clone();
+    beside::leave(&mut world, &others);
+    let mut plan = judged(&world)?;
+    beside::name(&mut plan, &others);
+    Ok(plan)
 }
 
 /// Puts the other classes on hold; but for new nodes, as if pods that wait were not there: nobody's review waits for
 /// another's.
-fn narrow(world: &mut World, class: ChangeClass) {
+fn narrow(world: &mut World, classes: &[ChangeClass]) {
     // Pods that move may need new nodes.
-    let is_other = |held: &ChangeClass| *held != class && *held != ChangeClass::Create;
+    let is_other = |held: &ChangeClass| !classes.contains(held) && *held != ChangeClass::Create;
     world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
-    if class != ChangeClass::Create {
+    if !classes.contains(&ChangeClass::Create) {
         forget_waiting(&mut world.snapshot);
     }
 }

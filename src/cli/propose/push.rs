@@ -1,11 +1,14 @@
 //! A plan on its way to its branch. That branch is made and never changed; those that it replaces are deleted.
 
+use std::collections::BTreeSet;
+
 use super::super::exit::{Exit, Failure};
-use super::super::remote::{self, Place};
+use super::super::remote;
 use super::super::ui::Ui;
 use super::super::world;
-use super::standing::{Proposal, Standing};
-use crate::git::remote::{Addition, Beside, Branch, Clone, RemoteFault};
+use super::standing::{Around, Proposal};
+use crate::git::remote::{Addition, Beside, Branch, RemoteFault};
+use crate::model::NodeName;
 use crate::plan::Plan;
 use crate::review::proposal::FolderName;
 
@@ -18,19 +21,15 @@ pub(super) struct Proposing<'a> {
     pub(super) name: FolderName,
     /// The branch.
     pub(super) branch: Branch,
-    pub(super) place: &'a Place,
-    pub(super) clone: &'a Clone,
+    /// Where it is proposed.
+    pub(super) around: &'a Around,
     pub(super) ui: Ui,
 }
 
 impl Proposing<'_> {
     /// Pushes the plan, unless it is proposed already; then deletes the branches that it replaces.
-    pub(super) fn propose(
-        &self,
-        standing: &Standing,
-        files: &[(&'static str, String)],
-    ) -> Result<Exit, Failure> {
-        let Self { name, place, .. } = self;
+    pub(super) fn propose(&self, files: &[(&'static str, String)]) -> Result<Exit, Failure> {
+        let Self { name, around: Around { place, standing, .. }, .. } = self;
         if standing.merged.contains(&(name.month.clone(), name.folder())) {
             return self.nothing(&format!("{name} is on branch `{}` already", place.branch.as_str()));
         }
@@ -53,13 +52,34 @@ impl Proposing<'_> {
             ))
             .hint("merge it, or delete the branch, and propose again"));
         }
-        self.push(standing, files)?;
+        self.is_alone()?;
+        self.push(files)?;
         self.replace(&of_class, &self.branch);
         Ok(Exit::Done)
     }
 
-    fn push(&self, standing: &Standing, files: &[(&'static str, String)]) -> Result<(), Failure> {
-        let Self { name, place, clone, ui, .. } = self;
+    /// A node stands in one open proposal at most: of two, each would be reviewed for a world that the other changes.
+    fn is_alone(&self) -> Result<(), Failure> {
+        let goes: BTreeSet<&NodeName> =
+            self.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
+        let others = self.around.standing.others(Some(self.name.class));
+        let faults: Vec<String> = others
+            .iter()
+            .flat_map(|other| {
+                other.deletes().filter(|node| goes.contains(node)).map(move |node| (node, other))
+            })
+            .map(|(node, other)| format!("node `{node}` is deleted by {} too", other.described()))
+            .collect();
+        match faults.is_empty() {
+            true => Ok(()),
+            false => Err(Failure::errors(faults).hint(
+                "propose what is left: `nodeform propose --live`; or merge or delete the other branch first",
+            )),
+        }
+    }
+
+    fn push(&self, files: &[(&'static str, String)]) -> Result<(), Failure> {
+        let Self { name, around: Around { place, clone, standing, .. }, ui, .. } = self;
         let failed = |fault: RemoteFault| remote::failure(&fault);
         let parts = place.path.parts();
         let folder: Vec<String> = parts.iter().cloned().chain([name.month.clone(), name.folder()]).collect();
@@ -87,7 +107,7 @@ impl Proposing<'_> {
         for Proposal { proposed, is_open, .. } in replaced {
             let branch = proposed.branch.as_str();
             let why = if *is_open { format!("replaced by `{}`", by.as_str()) } else { "merged".to_owned() };
-            match self.clone.delete(proposed) {
+            match self.around.clone.delete(proposed) {
                 Ok(()) => self.ui.aside(&format!("Deleted branch `{branch}`: {why}\n")),
                 Err(fault) => {
                     self.ui.aside(&format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"));

@@ -2,14 +2,33 @@
 
 use std::collections::BTreeSet;
 
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 
-use super::super::remote::Place;
+use super::super::exit::Failure;
+use super::super::remote::{self, Place};
+use super::super::world;
 use crate::git::remote::{Clone, Heads, PlanEntry, Proposed, RemoteFault, Tip};
 use crate::model::ChangeClass;
+use crate::offline::beside::Other;
 use crate::plan::Plan;
 use crate::render::proposal::derived_by;
-use crate::review::proposal::{self, Files, class_of_branch};
+use crate::review::proposal::{self, Files, FolderName, branches, class_of_branch};
+
+/// For how long after its month began a plan may wait: the longest validity, and a month more.
+const MONTHS_BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
+
+/// Where plans are proposed, and what stands there.
+#[derive(Debug)]
+pub(super) struct Around {
+    /// The repository.
+    pub(super) place: Place,
+    /// Its clone.
+    pub(super) clone: Clone,
+    /// How the names of the cluster's branches begin.
+    pub(super) below: String,
+    /// What stands there.
+    pub(super) standing: Standing,
+}
 
 /// What the target has, and what is proposed to it.
 #[derive(Debug)]
@@ -18,6 +37,8 @@ pub(super) struct Standing {
     pub(super) target: Tip,
     /// The plans that it has, by month and folder.
     pub(super) merged: BTreeSet<(String, String)>,
+    /// Those of them that are not settled and may begin still.
+    waiting: Vec<Other>,
     /// What is proposed, by the names of the branches.
     pub(super) proposals: Vec<Proposal>,
 }
@@ -29,45 +50,125 @@ pub(super) struct Proposal {
     pub(super) proposed: Proposed,
     /// The class that its name has.
     pub(super) class: ChangeClass,
+    /// The plan's folder, with its month.
+    name: String,
     /// Its plan; `None` where its folder is gone or does not hold together.
     pub(super) plan: Option<Plan>,
     /// Whether the target does not have the plan.
     pub(super) is_open: bool,
 }
 
-impl Standing {
-    /// Reads what was fetched: the branches that begin so, of the plans of this cluster. Of two clusters of one name each sees
-    /// its own.
+impl Around {
+    /// Fetches what is merged and proposed, of the plans of this cluster alone: of two clusters of one name each sees its own.
+    /// A merged plan that is settled waits for nothing.
+    ///
+    /// # Errors
+    /// The repository cannot be read.
     pub(super) fn read(
-        (clone, place): (&Clone, &Place),
+        place: Place,
+        cluster: &str,
+        is_settled: impl Fn(&FolderName) -> bool,
+    ) -> Result<Self, Failure> {
+        let below = branches(cluster.rsplit('/').next().unwrap_or_default());
+        let clone = place.open()?;
+        let of_cluster = OfCluster { clone: &clone, place: &place, cluster };
+        let standing = clone.fetch(&place.branch, Some(&below));
+        let standing = standing.and_then(|heads| of_cluster.standing(heads, &below, is_settled));
+        let standing = standing.map_err(|fault| remote::failure(&fault))?;
+        Ok(Self { place, clone, below, standing })
+    }
+}
+
+/// What is read of a clone: the plans of one cluster.
+struct OfCluster<'a> {
+    clone: &'a Clone,
+    place: &'a Place,
+    cluster: &'a str,
+}
+
+impl OfCluster<'_> {
+    fn standing(
+        &self,
         heads: Heads,
-        (below, cluster): (&str, &str),
-    ) -> Result<Self, RemoteFault> {
-        let entries = clone.plans(&heads.target, &place.path)?.entries;
+        below: &str,
+        is_settled: impl Fn(&FolderName) -> bool,
+    ) -> Result<Standing, RemoteFault> {
+        let entries = self.clone.plans(&heads.target, &self.place.path)?.entries;
+        let waiting = self.waiting(&heads.target, &entries, is_settled)?;
         let merged: BTreeSet<(String, String)> =
             entries.into_iter().map(|plan| (plan.month, plan.name)).collect();
         let mut proposals = Vec::new();
         for proposed in heads.proposed {
             let Some(rest) = proposed.branch.as_str().strip_prefix(below) else { continue };
             let Some(class) = class_of_branch(rest) else { continue };
-            let entries = clone.plans(&proposed.tip, &place.path)?.entries;
+            let entries = self.clone.plans(&proposed.tip, &self.place.path)?.entries;
             let Some(entry) = entries.into_iter().find(|entry| entry.name == rest) else { continue };
             let is_open = !merged.contains(&(entry.month.clone(), entry.name.clone()));
-            let plan = proposed_plan(clone, &proposed.tip, &entry)?;
-            let of = plan.as_ref().and_then(|plan| Some(&*plan.spec.execution.as_ref()?.cluster.id));
-            if of.is_none_or(|of| of == cluster) {
-                proposals.push(Proposal { proposed, class, plan, is_open });
+            let plan = self.plan(&proposed.tip, &entry)?;
+            if plan.as_ref().is_none_or(|plan| self.is_its(plan)) {
+                let name = format!("{}/{}", entry.month, entry.name);
+                proposals.push(Proposal { proposed, class, name, plan, is_open });
             }
         }
-        Ok(Self { target: heads.target, merged, proposals })
+        Ok(Standing { target: heads.target, merged, waiting, proposals })
+    }
+
+    /// Reads the merged plans that are not settled and may begin still.
+    fn waiting(
+        &self,
+        tip: &Tip,
+        entries: &[PlanEntry],
+        is_settled: impl Fn(&FolderName) -> bool,
+    ) -> Result<Vec<Other>, RemoteFault> {
+        let now = world::now();
+        let first = now.checked_sub(MONTHS_BACK).map_or(String::new(), |at| at.strftime("%Y-%m").to_string());
+        let mut waiting = Vec::new();
+        for entry in entries.iter().filter(|entry| entry.month >= first) {
+            let Ok(name) = FolderName::parse(&entry.month, &entry.name) else { continue };
+            if is_settled(&name) {
+                continue;
+            }
+            let plan = self.plan(tip, entry)?;
+            if let Some(plan) = plan.filter(|plan| self.is_its(plan) && may_begin(plan, now)) {
+                waiting.push(Other { name: name.to_string(), is_merged: true, plan });
+            }
+        }
+        Ok(waiting)
+    }
+
+    /// Reads the plan of a folder, if it holds together.
+    fn plan(&self, tip: &Tip, entry: &PlanEntry) -> Result<Option<Plan>, RemoteFault> {
+        let files = self.clone.files(tip, entry)?;
+        let read = Files::of(files).and_then(|files| proposal::read(None, files, derived_by));
+        Ok(read.ok().map(|read| read.plan))
+    }
+
+    fn is_its(&self, plan: &Plan) -> bool {
+        plan.spec.execution.as_ref().is_some_and(|execution| &*execution.cluster.id == self.cluster)
     }
 }
 
-/// Reads the plan of a folder, if it holds together.
-fn proposed_plan(clone: &Clone, tip: &Tip, entry: &PlanEntry) -> Result<Option<Plan>, RemoteFault> {
-    let files = clone.files(tip, entry)?;
-    let read = Files::of(files).and_then(|files| proposal::read(None, files, derived_by));
-    Ok(read.ok().map(|read| read.plan))
+fn may_begin(plan: &Plan, now: Timestamp) -> bool {
+    plan.spec.expires_at.is_some_and(|at| at > now)
+}
+
+impl Standing {
+    /// Returns the merged plans that wait to be applied.
+    pub(super) fn merged_others(&self) -> &[Other] {
+        &self.waiting
+    }
+
+    /// Returns what a plan of a class is made beside: what is merged and waits to be applied, and what is proposed of other
+    /// classes. What is proposed of its own class it replaces.
+    pub(super) fn others(&self, own: Option<ChangeClass>) -> Vec<Other> {
+        let now = world::now();
+        let open = self.proposals.iter().filter(|proposal| proposal.is_open && Some(proposal.class) != own);
+        let open = open.filter_map(|proposal| {
+            let plan = proposal.plan.clone().filter(|plan| may_begin(plan, now))?;
+            Some(Other { name: proposal.name.clone(), is_merged: false, plan })
+        });
+        self.waiting.iter().cloned().chain(open).collect()
+    }
 }
 
 impl Proposal {
@@ -76,7 +177,7 @@ impl Proposal {
     pub(super) fn says_the_same(&self, plan: &Plan, now: Timestamp) -> bool {
         let Some(own) = self.plan.as_ref().filter(|_| self.is_open) else { return false };
         let mut spec = own.spec.clone();
-        let is_in_time = spec.expires_at.is_some_and(|at| at > now);
+        let is_in_time = may_begin(own, now);
         spec.expires_at = plan.spec.expires_at;
         if let (Some(found), Some(own)) = (&mut spec.execution, &plan.spec.execution) {
             found.seen_at = own.seen_at;

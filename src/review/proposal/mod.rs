@@ -14,7 +14,7 @@ mod template;
 mod verify;
 
 pub use fault::ProposalFault;
-pub use name::{FolderName, branches, class, class_of_branch, is_month};
+pub use name::{FolderName, branches, class, class_of_branch, classes, is_month};
 pub use strike::{DestroyLine, idle_creates, struck};
 pub use template::Template;
 pub use verify::{Content, DESTROYS, Derived, FILE_BYTES_MAX, Files, MARKDOWN, PLAN, Proposal, read};

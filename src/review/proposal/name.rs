@@ -1,5 +1,6 @@
 //! What a plan's folder and branch are called.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
 use super::fault::ProposalFault;
@@ -80,9 +81,13 @@ pub fn is_month(name: &str) -> bool {
 /// Returns the class that a plan is reviewed as: of several the weightiest. Nothing for a plan that changes nothing.
 #[must_use]
 pub fn class(plan: &Plan) -> Option<ChangeClass> {
-    let changes = plan.spec.changes.values().map(|planned| &planned.change);
-    let classes = changes.flat_map(of_change);
-    classes.max_by_key(|class| CLASSES.iter().position(|known| known == class))
+    classes(plan).into_iter().max_by_key(|class| CLASSES.iter().position(|known| known == class))
+}
+
+/// Returns the classes that a plan's changes are reviewed as.
+#[must_use]
+pub fn classes(plan: &Plan) -> BTreeSet<ChangeClass> {
+    plan.spec.changes.values().flat_map(|planned| of_change(&planned.change)).collect()
 }
 
 fn of_change(change: &Change) -> Vec<ChangeClass> {
