@@ -66,6 +66,9 @@ pub const CLUSTER_NAME: &str = "^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$";
 /// The name of a resource group.
 pub const RESOURCE_GROUP: &str = r"^[-\w().]{0,89}[-\w()]$";
 
+/// A public SSH key as it stands in `authorized_keys`, without options: Ed25519, or ECDSA on P-256.
+pub const SSH_PUBLIC_KEY: &str = r"^(ssh-ed25519|ecdsa-sha2-nistp256) [A-Za-z0-9+/]+={0,2}( [^\r\n]*)?$";
+
 /// A VM size as ARM names it, for example `Standard_D4s_v5`.
 pub const SIZE: &str = "^[A-Z][A-Za-z]+_[A-Za-z0-9_-]+$";
 

@@ -12,6 +12,7 @@ use super::live::Connected;
 use crate::api::node_fleet::{Git, NodeFleet};
 use crate::cluster::ClusterFailureKind;
 use crate::git::remote::{Address, Branch, Clone, Credentials, FolderPath, RemoteFault};
+use crate::git::signature::{Signers, SigningKey};
 use crate::model::secret::Secret;
 
 /// Where NodeFleets are.
@@ -226,16 +227,44 @@ fn credentials() -> Result<Option<Credentials>, Failure> {
     Ok(Some(Credentials { user, token: Secret::new(token) }))
 }
 
-fn token_of(file: &str) -> Result<String, Failure> {
+/// The key of the environment that plans are signed with; without one they are not signed.
+pub(super) fn signing_key() -> Result<Option<SigningKey>, Failure> {
+    let Some(file) = std::env::var("NODEFORM_SIGNING_KEY_FILE").ok().filter(|file| !file.is_empty()) else {
+        return Ok(None);
+    };
+    let unusable = |why: &str| {
+        Failure::error(format!("the signing key in `{file}` cannot be used: {why}"))
+            .hint("let NODEFORM_SIGNING_KEY_FILE name a private key without a passphrase, as `ssh-keygen -t ed25519` writes it")
+    };
+    let text = read_secret(&file).map_err(|error| unusable(&error.to_string()))?;
+    SigningKey::parse(&text).map(Some).map_err(|fault| unusable(&fault.to_string()))
+}
+
+/// Returns whose signatures count; nothing where plans need none.
+///
+/// # Errors
+/// A line that is no key. Then nobody knows whose count.
+pub(super) fn signers(git: Option<&Git>) -> Result<Option<Signers>, Failure> {
+    let Some(lines) = git.and_then(|git| git.signers.as_ref()) else { return Ok(None) };
+    Signers::parse(lines).map(Some).map_err(|faults| {
+        let faults = faults.iter().map(|fault| format!("`spec.git.signers` of the NodeFleet: {fault}"));
+        Failure::errors(faults.collect()).hint("correct it: `kubectl edit nodefleet`")
+    })
+}
+
+fn read_secret(file: &str) -> std::io::Result<Secret> {
     use std::io::Read as _;
     let mut text = String::new();
-    let read =
-        std::fs::File::open(file).and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
-    match read {
-        Ok(_) => Ok(text),
-        Err(error) => Err(Failure::error(format!("the Git token in `{file}` cannot be read: {error}"))
-            .hint("let NODEFORM_GIT_TOKEN_FILE name a file that holds the token alone")),
-    }
+    std::fs::File::open(file)?.take(TOKEN_BYTES_MAX).read_to_string(&mut text)?;
+    Ok(Secret::new(text))
+}
+
+fn token_of(file: &str) -> Result<String, Failure> {
+    let read = read_secret(file).map_err(|error| {
+        Failure::error(format!("the Git token in `{file}` cannot be read: {error}"))
+            .hint("let NODEFORM_GIT_TOKEN_FILE name a file that holds the token alone")
+    });
+    read.map(|text| text.reveal().to_owned())
 }
 
 /// Where clones lie.

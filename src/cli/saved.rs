@@ -19,8 +19,7 @@ use crate::render::{
 };
 use crate::review::CheckedPlan;
 use crate::review::proposal::{
-    self, Content, DESTROYS, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, PLAN, Proposal, ProposalFault,
-    Template,
+    self, Content, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, Proposal, ProposalFault, SIGNATURE, Template,
 };
 
 /// The most bytes of a plan file: far above any plan that a person can review.
@@ -122,9 +121,9 @@ pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
 /// `nodeform verify`: the digest, and every rule once more by the judge.
 pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failure> {
     let is_folder = fs::metadata(&arguments.plan).is_ok_and(|found| found.is_dir());
-    let (checked, struck) = match is_folder {
+    let Reviewed { checked, struck, signer } = match is_folder {
         true => reviewed(&arguments.plan)?,
-        false => (rejudged(read(&arguments.plan)?)?, 0),
+        false => Reviewed { checked: rejudged(read(&arguments.plan)?)?, struck: 0, signer: None },
     };
     let plan = checked.plan();
     let changes = plan.spec.changes.len();
@@ -138,6 +137,11 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
         let left =
             if removals == 0 { String::new() } else { format!("; {struck} of {removals} removals struck") };
         ui.text(&format!("`{MARKDOWN}` follows from the plan{left}.\n"))?;
+        if let Some(key) = signer {
+            ui.text(&format!(
+                "Signed by {key}; whether that counts, `git.signers` of the NodeFleet says.\n"
+            ))?;
+        }
     }
     Ok(Exit::Done)
 }
@@ -160,8 +164,29 @@ fn rejudged(plan: Plan) -> Result<CheckedPlan, Failure> {
     })
 }
 
+/// A plan that was checked once more.
+struct Reviewed {
+    checked: CheckedPlan,
+    /// How many of its removals were struck.
+    struck: usize,
+    /// The fingerprint of the key that signed it.
+    signer: Option<String>,
+}
+
+/// Checks a signature by itself: whose it is.
+#[cfg(feature = "git")]
+fn signer(plan: &Plan, signature: &str) -> Result<String, String> {
+    crate::git::signature::signer(plan, signature).map_err(|fault| fault.to_string())
+}
+
+/// Without Git nobody proposes, and nothing is signed.
+#[cfg(not(feature = "git"))]
+fn signer(_: &Plan, _: &str) -> Result<String, String> {
+    Err("this build of nodeform checks no signatures".to_owned())
+}
+
 /// Reads the files of a plan's folder, and has its plan judged; those of a folder with a plan's name have to be its own.
-fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
+fn reviewed(folder: &Path) -> Result<Reviewed, Failure> {
     let shown = folder.display();
     let failure = |fault: &ProposalFault| {
         Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: {fault}")) }
@@ -175,9 +200,13 @@ fn reviewed(folder: &Path) -> Result<(CheckedPlan, usize), Failure> {
     let mut names = real.components().rev().map(|part| part.as_os_str().to_string_lossy());
     let name = names.next().zip(names.next()).and_then(|(name, month)| FolderName::parse(&month, &name).ok());
     let files = Files::of(found).map_err(|fault| failure(&fault))?;
-    let Proposal { plan, struck } =
+    let Proposal { plan, struck, signature } =
         proposal::read(name.as_ref(), files, derived_by).map_err(|fault| failure(&fault))?;
-    Ok((rejudged(plan)?, struck.len()))
+    let signer = signature.map(|signature| signer(&plan, &signature)).transpose().map_err(|fault| {
+        Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: `{SIGNATURE}`: {fault}")) }
+            .hint("propose it again, or delete the signature where none is needed")
+    })?;
+    Ok(Reviewed { checked: rejudged(plan)?, struck: struck.len(), signer })
 }
 
 /// Undoes what Git does to text where `core.autocrlf` is set: each line feed has got a carriage return. What is merged is
@@ -200,7 +229,7 @@ fn found(folder: &Path) -> std::io::Result<Vec<(String, Content)>> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let content = if !entry.file_type()?.is_file() {
             Content::NoFile
-        } else if !matches!(&*name, MARKDOWN | PLAN | DESTROYS) {
+        } else if !proposal::is_file(&name) {
             Content::Bytes(Vec::new())
         } else {
             let mut bytes = Vec::new();

@@ -12,6 +12,7 @@ mod objects;
 pub mod remote;
 mod repository;
 mod revision;
+pub mod signature;
 mod tree;
 mod walk;
 

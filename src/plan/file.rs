@@ -196,6 +196,12 @@ pub fn write(plan: &Plan) -> String {
     spelt(value)
 }
 
+/// Returns the digest of what a plan was made from and why, as its file states it.
+#[must_use]
+pub fn evidence_digest(plan: &Plan) -> Digest {
+    digest_of(&plan.evidence)
+}
+
 /// Returns the one spelling of a value: last the rows, one a line, and `evidence`, on one line.
 pub(crate) fn spelt(mut value: Value) -> String {
     value.sort_all_objects();

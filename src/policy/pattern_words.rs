@@ -52,6 +52,10 @@ const WORDS: &[(&str, &str)] = &[
         pattern::RESOURCE_GROUP,
         "the name of a resource group: letters, digits, `-`, `_`, `.` and brackets, at most 90",
     ),
+    (
+        pattern::SSH_PUBLIC_KEY,
+        "a public SSH key such as `ssh-ed25519 AAAA… name`, or `ecdsa-sha2-nistp256 AAAA… name`",
+    ),
     (pattern::SIZE, "a VM size such as `Standard_D4s_v5`"),
     (pattern::FAMILY, "a family of VM sizes such as `Dsv5`"),
     (pattern::DAY, "a day such as `2027-02-28`"),

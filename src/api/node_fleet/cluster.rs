@@ -115,6 +115,19 @@ pub struct Git {
     /// The kind of server; absent: told by the address.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forge: Option<Forge>,
+    /// Public SSH keys. A merged plan then counts only with a signature by one of them in `plan.jsonc.sig`. Absent: plans need
+    /// no signature.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(extend(
+            "items" = {"type": "string", "maxLength": 1024, "pattern": crate::api::pattern::SSH_PUBLIC_KEY},
+            "minItems" = 1,
+            "maxItems" = 20,
+            "x-kubernetes-list-type" = "set"
+        ))
+    )]
+    pub signers: Option<Vec<String>>,
 }
 
 /// The kind of server that a repository is on.

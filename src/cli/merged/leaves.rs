@@ -185,8 +185,12 @@ fn applied(world: &World, evidence: &Evidence, spec: &Value) -> Result<(Sent, St
     let files = derived(&plan);
     let bytes = |text: &String| Some(text.clone().into_bytes());
     let (markdown, destroys) = (files.markdown.clone(), files.destroys_text());
-    let found =
-        Files { markdown: bytes(&markdown), plan: bytes(&text), destroys: destroys.as_ref().and_then(bytes) };
+    let found = Files {
+        markdown: bytes(&markdown),
+        plan: bytes(&text),
+        destroys: destroys.as_ref().and_then(bytes),
+        signature: None,
+    };
     let name = FolderName::of(&plan);
     let read = proposal::read(name.as_ref(), found, derived_by).map_err(|fault| fault.to_string())?;
     let idle = idle_creates(&read.plan, &read.struck);

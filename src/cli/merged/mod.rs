@@ -23,6 +23,7 @@ use super::world;
 use crate::api::node_plan::Phase;
 use crate::apply::{Stop, ended, recorded};
 use crate::git::remote::{Clone, Found, PlanEntry, Tip};
+use crate::git::signature::{SignatureFault, Signers};
 use crate::ledger::Ledger;
 use crate::offline::World;
 use crate::plan::{ChangeId, Plan};
@@ -60,6 +61,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         connected: &connected,
         place: &place,
         ledger: &ledger,
+        signers: remote::signers(fleet.as_ref())?,
         cluster: uid_of(&connected)?,
         head: heads.target.commit(),
         ui,
@@ -164,6 +166,8 @@ struct Merged<'a> {
     connected: &'a Connected,
     place: &'a Place,
     ledger: &'a Ledger,
+    /// Whose signatures count, where plans need one.
+    signers: Option<Signers>,
     /// The cluster's identity: the UID of its namespace `kube-system`.
     cluster: Option<String>,
     /// The commit that the plans are of.
@@ -209,13 +213,21 @@ impl Merged<'_> {
             match read {
                 Ok(folder) if self.is_of_other_cluster(&folder) => passed_over.of_others += 1,
                 Ok(folder) if is_long_over(&folder, now) && known.is_none() => passed_over.expired += 1,
-                Ok(folder) => folders.push(folder),
+                Ok(folder) => match self.signed(&folder.proposal) {
+                    Ok(()) => folders.push(folder),
+                    Err(fault) => self.refuse(&shown, &unsigned(&fault)),
+                },
                 Err(fault) => self.refuse(&shown, &broken(&fault)),
             }
         }
         passed_over.lines().iter().for_each(|line| self.ui.aside(line));
         folders.sort_by_key(|folder| (seen_at(&folder.proposal.plan), folder.name.clone()));
         Ok(folders)
+    }
+
+    /// Checks the signature of a plan, where plans need one.
+    fn signed(&self, Proposal { plan, signature, .. }: &Proposal) -> Result<(), SignatureFault> {
+        self.signers.as_ref().map_or(Ok(()), |signers| signers.verify(plan, signature.as_deref()))
     }
 
     /// Whether a plan is of another cluster, which its own pipeline applies: several clusters may share a branch and a path.
@@ -227,7 +239,7 @@ impl Merged<'_> {
 
     /// Carries one plan out, or tells why not.
     fn apply(&mut self, Folder { name, proposal }: Folder) -> Result<(), Failure> {
-        let Proposal { plan, struck } = proposal;
+        let Proposal { plan, struck, signature: _ } = proposal;
         let idle = idle_creates(&plan, &struck);
         let struck = struck.into_iter().map(|id| (id, None));
         let struck: BTreeMap<ChangeId, Option<Arc<str>>> =
@@ -332,6 +344,11 @@ fn came_back() -> Failure {
 
 fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
     folder.proposal.plan.spec.expires_at.is_some_and(|at| is_long_ago(at, now))
+}
+
+fn unsigned(fault: &SignatureFault) -> Failure {
+    Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }
+        .hint("propose it again with NODEFORM_SIGNING_KEY_FILE, the private key of one of `git.signers` of the NodeFleet")
 }
 
 fn broken(fault: &ProposalFault) -> Failure {

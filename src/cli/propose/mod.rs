@@ -13,6 +13,7 @@ use super::live::{AzureArguments, Connected};
 use super::remote::{self, RemoteArguments};
 use super::ui::Ui;
 use super::{saved, world};
+use crate::api::node_fleet::Git;
 use crate::apply::recorded;
 use crate::git::remote::Branch;
 use crate::ledger::Recorded;
@@ -23,7 +24,7 @@ use crate::offline::{Request, World, beside};
 use crate::plan::{Plan, file};
 use crate::render::proposal::derived;
 use crate::review;
-use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN};
+use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN, SIGNATURE};
 use clap::{Args, ValueEnum};
 use push::Proposing;
 use standing::{Around, Standing};
@@ -103,7 +104,21 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
     let place = arguments.remote.place(None)?;
     // Without the cluster nobody knows what became of a plan that is merged.
     let around = Around::read(place, &execution.cluster.id, |_| true)?;
-    proposed(&plan, &around, ui)
+    proposed(&plan, &around, signed(&plan, None)?, ui)
+}
+
+/// Signs a plan where there is a key, of which one has to be the NodeFleet's where that names any.
+fn signed(plan: &Plan, fleet: Option<&Git>) -> Result<Option<String>, Failure> {
+    let signature = remote::signing_key()?.map(|key| key.sign(plan)).transpose();
+    let signature = signature.map_err(|fault| Failure::error(fault.to_string()))?;
+    if let Some(signers) = remote::signers(fleet)? {
+        signers.verify(plan, signature.as_deref()).map_err(|fault| {
+            Failure::error(format!("the plan would not be applied: {fault}")).hint(
+                "let NODEFORM_SIGNING_KEY_FILE name the private key of one of `git.signers` of the NodeFleet",
+            )
+        })?;
+    }
+    Ok(signature)
 }
 
 /// Plans the cluster beside what is proposed and merged already, and proposes that.
@@ -130,7 +145,10 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
     if plan.spec.execution.is_none() {
         return Err(nothing_live(&plan));
     }
-    if arguments.dry_run { shown(&plan, ui) } else { proposed(&plan, &around, ui) }
+    if arguments.dry_run {
+        return shown(&plan, ui);
+    }
+    proposed(&plan, &around, signed(&plan, fleet.as_ref())?, ui)
 }
 
 /// Prints the files that would be proposed.
@@ -142,11 +160,12 @@ fn shown(plan: &Plan, ui: Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn proposed(plan: &Plan, around: &Around, ui: Ui) -> Result<Exit, Failure> {
+fn proposed(plan: &Plan, around: &Around, signature: Option<String>, ui: Ui) -> Result<Exit, Failure> {
     let Some(name) = FolderName::of(plan) else { return nothing(ui) };
     let branch = format!("{}{}", around.below, name.folder());
     let branch = Branch::parse(&branch).map_err(|fault| remote::failure(&fault))?;
-    Proposing { plan, name, branch, around, ui }.propose(&files(plan))
+    let files: Files = files(plan).into_iter().chain(signature.map(|text| (SIGNATURE, text))).collect();
+    Proposing { plan, name, branch, around, ui }.propose(&files)
 }
 
 fn nothing(ui: Ui) -> Result<Exit, Failure> {
@@ -154,8 +173,11 @@ fn nothing(ui: Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Files of a plan's folder, each with its name.
+type Files = Vec<(&'static str, String)>;
+
 /// The files of a plan's folder.
-fn files(plan: &Plan) -> Vec<(&'static str, String)> {
+fn files(plan: &Plan) -> Files {
     let derived = derived(plan);
     let destroys = derived.destroys_text().map(|text| (DESTROYS, text));
     [(MARKDOWN, derived.markdown), (PLAN, file::write(plan))].into_iter().chain(destroys).collect()

@@ -11,7 +11,7 @@ use super::super::objects::{Entry, Objects};
 use super::address::FolderPath;
 use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
-use crate::review::proposal::{Content, DESTROYS, FILE_BYTES_MAX, MARKDOWN, PLAN, is_month};
+use crate::review::proposal::{Content, FILE_BYTES_MAX, PLAN, is_file, is_month};
 
 /// Something in the folder of a month.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +144,7 @@ impl Clone {
         (folder, name): (&str, &str),
         id: ObjectId,
     ) -> Result<Content, GitFault> {
-        if !matches!(name, MARKDOWN | PLAN | DESTROYS) {
+        if !is_file(name) {
             return Ok(Content::Bytes(Vec::new()));
         }
         match objects.bytes(&format!("{folder}/{name}"), id, FILE_BYTES_MAX) {

@@ -17,7 +17,9 @@ pub use fault::ProposalFault;
 pub use name::{FolderName, branches, class, class_of_branch, classes, is_month};
 pub use strike::{DestroyLine, idle_creates, struck};
 pub use template::Template;
-pub use verify::{Content, DESTROYS, Derived, FILE_BYTES_MAX, Files, MARKDOWN, PLAN, Proposal, read};
+pub use verify::{
+    Content, DESTROYS, Derived, FILE_BYTES_MAX, Files, MARKDOWN, PLAN, Proposal, SIGNATURE, is_file, read,
+};
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
-    Content, DESTROYS, Derived, DestroyLine, Files, FolderName, PLAN, Proposal, ProposalFault, Template,
-    branches, class, class_of_branch, is_month, read, struck,
+    Content, DESTROYS, Derived, DestroyLine, Files, FolderName, PLAN, Proposal, ProposalFault, SIGNATURE,
+    Template, branches, class, class_of_branch, is_month, read, struck,
 };
 use crate::manifests::folder::holds_a_plan;
 use crate::model::{ChangeClass, Digest, DisruptionReason};
@@ -200,8 +200,8 @@ fn a_folder_under_the_old_names_is_told_to_be_proposed_again() {
 #[test]
 fn no_file_of_a_plan_is_taken_for_a_manifest() {
     let names: Vec<String> = files(&example()).into_iter().map(|(name, _)| name).collect();
-    let names: BTreeSet<&str> = names.iter().map(String::as_str).collect();
-    assert_eq!(names.len(), 3, "{names:?}");
+    let names: BTreeSet<&str> = names.iter().map(String::as_str).chain([SIGNATURE]).collect();
+    assert_eq!(names.len(), 4, "{names:?}");
     assert!(holds_a_plan(&names), "{names:?}");
     // What `kubectl apply -R`, Flux and Argo CD's directory source read.
     let read = [".yaml", ".yml", ".json", ".jsonnet"];

@@ -15,6 +15,15 @@ pub const PLAN: &str = "plan.jsonc";
 /// The file of the nodes that go.
 pub const DESTROYS: &str = "destroy.txt";
 
+/// The file of a signature of the plan, where it is signed.
+pub const SIGNATURE: &str = "plan.jsonc.sig";
+
+/// Returns whether a name is that of a file of a plan.
+#[must_use]
+pub fn is_file(name: &str) -> bool {
+    matches!(name, MARKDOWN | PLAN | DESTROYS | SIGNATURE)
+}
+
 /// The names of both before they were such that no other tool takes them for manifests.
 const OLD: [&str; 2] = ["plan.json", "destroy.yaml"];
 
@@ -41,6 +50,8 @@ pub struct Files {
     pub plan: Option<Vec<u8>>,
     /// `destroy.txt`.
     pub destroys: Option<Vec<u8>>,
+    /// `plan.jsonc.sig`.
+    pub signature: Option<Vec<u8>>,
 }
 
 impl Files {
@@ -60,6 +71,7 @@ impl Files {
                 MARKDOWN => &mut files.markdown,
                 PLAN => &mut files.plan,
                 DESTROYS => &mut files.destroys,
+                SIGNATURE => &mut files.signature,
                 old if OLD.contains(&old) => return Err(ProposalFault::OldName { name }),
                 _ => return Err(ProposalFault::OtherFile { name }),
             };
@@ -94,6 +106,8 @@ pub struct Proposal {
     pub plan: Plan,
     /// The removals that reviewers struck.
     pub struck: BTreeSet<ChangeId>,
+    /// The signature beside the plan, as it stands there: nobody has looked whether it counts.
+    pub signature: Option<String>,
 }
 
 /// Reads the files of a folder; `derived` says what follows from a plan by the template that its page names. Without a name the folder may be called anything.
@@ -105,10 +119,10 @@ pub fn read(
     files: Files,
     derived: impl FnOnce(&Plan, Template) -> Derived,
 ) -> Result<Proposal, ProposalFault> {
-    let Files { markdown, plan, destroys } = files;
+    let Files { markdown, plan, destroys, signature } = files;
     let markdown = utf8(MARKDOWN, markdown)?.ok_or(ProposalFault::Missing { file: MARKDOWN })?;
     let plan = utf8(PLAN, plan)?.ok_or(ProposalFault::Missing { file: PLAN })?;
-    let destroys = utf8(DESTROYS, destroys)?;
+    let (destroys, signature) = (utf8(DESTROYS, destroys)?, utf8(SIGNATURE, signature)?);
     let text = plan;
     let plan = file::read(&text).map_err(ProposalFault::Plan)?;
     // Fields of evidence that are not known are passed over elsewhere; here they were reviewed and would not be heeded.
@@ -127,7 +141,7 @@ pub fn read(
         return Err(ProposalFault::MarkdownDiffers { line: same + 1 });
     }
     let struck = strike::struck(&derived.destroys, destroys.as_deref())?;
-    Ok(Proposal { plan, struck })
+    Ok(Proposal { plan, struck, signature })
 }
 
 fn utf8(file: &'static str, bytes: Option<Vec<u8>>) -> Result<Option<String>, ProposalFault> {

@@ -7,6 +7,7 @@ mod hostile;
 mod interrupted;
 mod refused;
 mod second;
+mod signed;
 mod slots;
 mod strange;
 mod struck;
