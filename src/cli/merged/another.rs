@@ -65,7 +65,8 @@ impl<'m> Waiting<'m> {
         }
         self.waited += LOOK_AGAIN;
         let pause = LOOK_AGAIN / self.merged.connected.azure.cloud().clock_speed.max(1);
-        self.merged.connected.wait_for(tokio::time::sleep(pause));
+        // Made inside of the runtime, which a timer needs.
+        self.merged.connected.wait_for(async move { tokio::time::sleep(pause).await });
         Ok(None)
     }
 

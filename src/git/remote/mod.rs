@@ -15,6 +15,7 @@ mod clone;
 mod commit;
 mod fault;
 mod folders;
+mod held;
 mod program;
 mod said;
 

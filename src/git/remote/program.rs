@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use super::address::Address;
 use super::fault::RemoteFault;
+use super::held::Held;
 use crate::model::secret::{SENSITIVE, Secret};
 
 /// Who speaks to the server.
@@ -69,7 +70,9 @@ impl Program<'_> {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(self.folder).arg(what).args(arguments);
         command.env_clear().envs(kept()).envs(self.environment());
-        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let held = Held::take(self.folder)?;
+        let input = held.input().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
+        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
         let output =
             command.output().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
         let printed = String::from_utf8_lossy(&output.stdout).into_owned();
