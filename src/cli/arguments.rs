@@ -51,6 +51,8 @@ pub(super) enum Command {
     Diff(DiffArguments),
     /// Check a saved plan: its digest, and every rule once more
     Verify(VerifyArguments),
+    /// Keep nodes that a plan under review would delete
+    Narrow(super::narrow::NarrowArguments),
     /// Check manifests: every fault at once
     Validate(ValidateArguments),
     /// Say why: pod/NAME, deployment/NAME, node/NAME, pool/NAME or size/NAME

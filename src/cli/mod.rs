@@ -35,6 +35,7 @@ mod logs;
 #[cfg(feature = "live")]
 mod merged;
 mod names;
+mod narrow;
 mod plan;
 mod plugin;
 mod process;
@@ -121,6 +122,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),
+        Command::Narrow(arguments) => narrow::run(&arguments, ui),
         Command::Validate(arguments) => validate::run(&arguments, ui),
         Command::Explain(arguments) => explain::run(&arguments, ui),
         Command::Catalog(arguments) => catalog::run(&arguments, ui),

@@ -187,6 +187,20 @@ fn signer(_: &Plan, _: &str) -> Result<String, String> {
 
 /// Reads the files of a plan's folder, and has its plan judged; those of a folder with a plan's name have to be its own.
 fn reviewed(folder: &Path) -> Result<Reviewed, Failure> {
+    let Proposal { plan, struck, signature } = proposal(folder)?;
+    let signer = signature.map(|signature| signer(&plan, &signature)).transpose().map_err(|fault| {
+        let folder = folder.display();
+        Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{folder}`: `{SIGNATURE}`: {fault}")) }
+            .hint("propose it again, or delete the signature where none is needed")
+    })?;
+    Ok(Reviewed { checked: rejudged(plan)?, struck: struck.len(), signer })
+}
+
+/// Reads the files of a plan's folder; those of a folder with a plan's name have to be its own.
+///
+/// # Errors
+/// They cannot be read, or do not belong together.
+pub(super) fn proposal(folder: &Path) -> Result<Proposal, Failure> {
     let shown = folder.display();
     let failure = |fault: &ProposalFault| {
         Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: {fault}")) }
@@ -200,13 +214,7 @@ fn reviewed(folder: &Path) -> Result<Reviewed, Failure> {
     let mut names = real.components().rev().map(|part| part.as_os_str().to_string_lossy());
     let name = names.next().zip(names.next()).and_then(|(name, month)| FolderName::parse(&month, &name).ok());
     let files = Files::of(found).map_err(|fault| failure(&fault))?;
-    let Proposal { plan, struck, signature } =
-        proposal::read(name.as_ref(), files, derived_by).map_err(|fault| failure(&fault))?;
-    let signer = signature.map(|signature| signer(&plan, &signature)).transpose().map_err(|fault| {
-        Failure { exit: Exit::Stale, ..Failure::error(format!("folder `{shown}`: `{SIGNATURE}`: {fault}")) }
-            .hint("propose it again, or delete the signature where none is needed")
-    })?;
-    Ok(Reviewed { checked: rejudged(plan)?, struck: struck.len(), signer })
+    proposal::read(name.as_ref(), files, derived_by).map_err(|fault| failure(&fault))
 }
 
 /// Undoes what Git does to text where `core.autocrlf` is set: each line feed has got a carriage return. What is merged is

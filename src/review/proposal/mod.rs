@@ -9,12 +9,14 @@
 
 mod fault;
 mod name;
+mod narrow;
 mod strike;
 mod template;
 mod verify;
 
 pub use fault::ProposalFault;
 pub use name::{FolderName, branches, class, class_of_branch, classes, is_month};
+pub use narrow::{Narrowed, NotDeleted, narrow};
 pub use strike::{DestroyLine, idle_creates, struck};
 pub use template::Template;
 pub use verify::{
