@@ -22,6 +22,8 @@ const DISKS: &str = include_str!("default/disks.txt");
 const DATA_DISKS: &str = include_str!("default/data_disks.txt");
 const ZONES: &str = include_str!("default/zones.txt");
 const SOURCE: &str = include_str!("default/source.txt");
+/// What stands before the date of the list in the words of a catalogue's source.
+const LIST_OF: &str = "price list of ";
 /// Region and its prices, sorted by region.
 const PRICES: &[(&str, &str)] = &include!("default/regions.in");
 /// What every committed table keeps to; a test parses all of them.
@@ -73,13 +75,19 @@ fn digest_of_tables() -> Digest {
     Digest::of_bytes(text.as_bytes())
 }
 
+/// Returns the date of the price list that the words of a catalogue's source name; nothing where prices are of elsewhere.
+#[must_use]
+pub fn list_date(source: &str) -> Option<jiff::civil::Date> {
+    source.split_once(LIST_OF)?.1.get(..10)?.parse().ok()
+}
+
 /// Loads one region. The name is compared without spaces and letter case: `West Europe` is `westeurope`.
 pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
     let (region, prices) = find(region)?;
     let zones = region_zones(&region);
     let mut sizes = priced_sizes(prices, &zones).expect(WELL_FORMED);
     let replaced = replace_suspicious(&mut sizes);
-    let source = format!("embedded price list of {}, region `{region}`", prices_date());
+    let source = format!("embedded {LIST_OF}{}, region `{region}`", prices_date());
     Ok(Catalog {
         disks: disks(),
         stock: Arc::new(Stock::Sizes(sizes)),

@@ -32,7 +32,7 @@ pub mod size_name;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-pub use self::embedded::{UnknownRegion, digest as embedded_digest, prices_date, regions};
+pub use self::embedded::{UnknownRegion, digest as embedded_digest, list_date, prices_date, regions};
 pub use self::offering::NO_ZONE;
 pub use self::price::{PricedSize, ReplacedPrice, SizePrice};
 pub use self::read::CatalogFault;

@@ -8,7 +8,7 @@ mod comparison;
 mod part;
 mod whole;
 
-pub use whole::plan_markdown_whole;
+pub use whole::{plan_markdown_whole, plan_sentences};
 
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;

@@ -64,6 +64,25 @@ pub fn dollars_by(old: MicroUsd, new: MicroUsd, sureness: Sureness) -> String {
     format!("{}{sign}{}", sureness.mark(), unit.show(difference.abs()))
 }
 
+/// Returns the difference in a month with its share: `-$909/month (-35 %)`.
+#[must_use]
+pub fn by_month(before: Cost, after: Cost) -> String {
+    let sureness = Sureness::of(before.is_estimate || after.is_estimate);
+    let (old, new) = (before.effective.per_month(), after.effective.per_month());
+    let by = dollars_by(old, new, sureness);
+    if by == "=" {
+        return format!("The cost stays at {}/month", dollars(new, sureness));
+    }
+    let (part, whole) = (i128::from(new.0) - i128::from(old.0), i128::from(old.0));
+    let share = (whole > 0).then(|| (part.abs() * 100 + whole / 2) / whole);
+    let sign = if part < 0 { '-' } else { '+' };
+    let share = share.map_or(String::new(), |share| match share {
+        0 => " (under 1 %)".to_owned(),
+        share => format!(" ({sign}{share} %)"),
+    });
+    format!("{by}/month{share}")
+}
+
 /// Returns what a rate comes to in a month.
 #[must_use]
 pub fn per_month(rate: MicroUsdPerHour, sureness: Sureness) -> String {
@@ -292,6 +311,16 @@ mod tests {
         let small = change(cost(0, false), cost(7_534, true));
         assert_eq!(small, "Monthly cost will increase by ~$5.50 ($0 → ~$5.50)");
         assert_eq!(change(cost(0, false), cost(0, false)), "Monthly cost will stay at $0");
+    }
+
+    #[test]
+    fn the_difference_of_a_month_has_its_sign_and_whole_percent() {
+        let by = |before, after| super::by_month(cost(before, false), cost(after, after == 7_534));
+        assert_eq!(by(12_753_425, 12_189_041), "-$412/month (-4 %)");
+        assert_eq!(by(1_000_000, 2_000_000), "+$730/month (+100 %)");
+        assert_eq!(by(12_753_425, 12_743_425), "-$7.30/month (under 1 %)");
+        assert_eq!(by(0, 7_534), "~+$5.50/month");
+        assert_eq!(by(1_000_000, 1_000_000), "The cost stays at $730/month");
     }
 
     #[test]

@@ -1,13 +1,14 @@
-//! What stands beside `plan.jsonc` in a plan's folder: the page for people, and the nodes that go, one a line.
+//! What stands beside `plan.jsonc` in a plan's folder: the page for people, and the nodes that go, one a line; and what
+//! its commit says.
 
-use super::markdown::plan_markdown_whole;
-use super::money::{Sureness, per_month};
+use super::markdown::{plan_markdown_whole, plan_sentences};
+use super::money::{Sureness, by_month, per_month};
 use super::page::removals::removed;
 use super::view::PlanView;
 use super::words::count;
 use crate::model::{Price, label};
-use crate::plan::Plan;
-use crate::review::proposal::{Derived, DestroyLine, Template};
+use crate::plan::{Counts, Plan};
+use crate::review::proposal::{Derived, DestroyLine, Template, class};
 
 /// Returns what follows from a plan.
 #[must_use]
@@ -19,6 +20,34 @@ pub fn derived(plan: &Plan) -> Derived {
 #[must_use]
 pub fn derived_by(plan: &Plan, template: Template) -> Derived {
     Derived { markdown: plan_markdown_whole(plan, template), destroys: destroys(plan) }
+}
+
+/// Returns the message of the commit that proposes a plan: nodes and money in the subject, then the sentences that its page
+/// begins with. No name that somebody chose for a pod is in it.
+#[must_use]
+pub fn commit_message(plan: &Plan) -> String {
+    let report = &plan.evidence.report;
+    let (before, after) = (report.cost_before, report.cost_after);
+    let class = class(plan).map_or("no changes".to_owned(), |class| class.to_string());
+    let cluster = plan.spec.execution.as_ref().and_then(|execution| execution.cluster.id.rsplit('/').next());
+    let cluster = cluster.map_or(String::new(), |cluster| format!(" on {}", plain(cluster)));
+    let Counts { import, add, change, destroy, forget } = Counts::of(plan);
+    let parts = [('+', add), ('-', destroy), ('~', import + change + forget)];
+    let nodes: Vec<String> = parts
+        .into_iter()
+        .filter(|(_, number)| *number > 0)
+        .map(|(sign, number)| format!("{sign}{number}"))
+        .collect();
+    let nodes = format!(
+        "{} {}",
+        nodes.join(" "),
+        if add + destroy + import + change + forget == 1 { "node" } else { "nodes" }
+    );
+    let money = by_month(before, after);
+    let money = money.split_once(" (").map_or(&*money, |(money, _)| money);
+    let money = if before.effective == after.effective { "same cost" } else { money };
+    let (sentences, id, digest) = (plan_sentences(plan), plan.id(), plan.digest());
+    format!("nodeform: {class}{cluster}: {nodes}, {money}\n\n{sentences}\n\nPlan: {id}\nDigest: {digest}\n")
 }
 
 /// Returns the lines of `destroy.txt`: a YAML list, by name.
@@ -45,4 +74,21 @@ fn destroys(plan: &Plan) -> Vec<DestroyLine> {
 fn plain(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::commit_message;
+    use crate::launch::tests::world::{moving, planned};
+
+    #[test]
+    fn a_commit_says_nodes_money_and_pods_and_no_name_of_a_pod() {
+        let plan = planned(&moving());
+        let (id, digest) = (plan.id(), plan.digest());
+        let expected = format!(
+            "nodeform: replace on c1: +1 -1 nodes, ~-$27/month\n\n1 of 1 node is deleted, 1 is created. ~-$27/month (-14 %). \
+             2 pods restart. Valid until 26 Nov 06:00 UTC.\n\nPlan: {id}\nDigest: {digest}\n"
+        );
+        assert_eq!(commit_message(&plan), expected);
+    }
 }

@@ -179,6 +179,7 @@ impl<'a> PlanView<'a> {
 }
 
 impl<'a> Group<'a> {
+    /// Adds a node.
     pub(super) fn add(&mut self, node: NewNodeView<'a>) {
         let price = node.placement.effective_price;
         self.capacity.add(&node.shape.capacity);

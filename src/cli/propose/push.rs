@@ -10,6 +10,7 @@ use super::standing::{Around, Proposal};
 use crate::git::remote::{Addition, Beside, Branch, RemoteFault};
 use crate::model::NodeName;
 use crate::plan::Plan;
+use crate::render::proposal::commit_message;
 use crate::review::proposal::FolderName;
 
 /// Folds the plan's file in reviews: people read the page. Lies beside the folders of the months.
@@ -85,7 +86,7 @@ impl Proposing<'_> {
         let folder: Vec<String> = parts.iter().cloned().chain([name.month.clone(), name.folder()]).collect();
         let (beside, text) = ATTRIBUTES;
         let beside = Beside { depth: parts.len(), name: beside, text };
-        let message = self.message();
+        let message = commit_message(self.plan);
         let addition = Addition { path: &folder, files, beside, message: &message, at: world::now() };
         let commit = clone.commit(&standing.target, addition).map_err(failed)?;
         let opened_at = clone.push(&self.branch, &commit).map_err(failed)?;
@@ -119,18 +120,5 @@ impl Proposing<'_> {
     fn nothing(&self, why: &str) -> Result<Exit, Failure> {
         self.ui.text(&format!("Nothing to propose: {why}.\n"))?;
         Ok(Exit::Done)
-    }
-
-    /// What the commit says: figures and digests, no name that somebody chose for a pod.
-    fn message(&self) -> String {
-        let Plan { spec, evidence: _ } = self.plan;
-        let (add, destroy) = (spec.creates().count(), spec.deletes().count());
-        let expires = spec.expires_at.map_or(String::new(), |at| format!("May begin until: {at}\n"));
-        format!(
-            "nodeform: {} {}: {add} to add, {destroy} to destroy\n\n{expires}Digest: {}\n",
-            self.name.class,
-            self.name.id,
-            self.plan.digest()
-        )
     }
 }

@@ -79,7 +79,7 @@ Every node and pod: `nodeform show plan.json --all`
 
 /// What is wrong with a page, as a forge would read it: GitHub's dialect with every extension that makes
 /// something of plain text.
-fn faults(text: &str) -> Vec<String> {
+pub(super) fn faults(text: &str) -> Vec<String> {
     let mut options = Options::default();
     let extension = &mut options.extension;
     extension.autolink = true;

@@ -7,6 +7,7 @@ pub(super) mod assumptions;
 pub(super) mod cost;
 pub(super) mod evictions;
 pub(super) mod headline;
+pub(super) mod moved;
 pub(super) mod not_done;
 pub(super) mod pending;
 pub(super) mod preemptions;

@@ -44,16 +44,21 @@ pub(crate) fn removals(view: &PlanView<'_>) -> Vec<Line> {
 
 /// Says what a node is, what it costs, how many pods it runs and why it goes.
 pub(crate) fn sentence(view: &PlanView<'_>, removed: Removed<'_>) -> String {
-    let Removed { node, is_replaced, id } = removed;
+    let Removed { node, is_replaced, id: _ } = removed;
     let replaced = if is_replaced { " is replaced" } else { "" };
+    let why = why_removed(view, removed).map_or(String::new(), |why| format!(": {why}"));
+    format!("{}{replaced}, {}{why}", existing(view, node), facts(view, node))
+}
+
+/// Says why a node goes.
+pub(crate) fn why_removed(view: &PlanView<'_>, removed: Removed<'_>) -> Option<String> {
     // Who is being deleted goes whatever the plan does, so that nothing of it fits elsewhere.
     let is_left =
-        |reason: &Reason| *reason == Reason::Underutilized && view.running_on(node).next().is_none();
-    let why = view.plan.evidence.reasons.get(id).map(|reason| match is_left(reason) {
-        true => ": all its pods are being deleted".to_owned(),
-        false => format!(": {}", why(reason)),
-    });
-    format!("{}{replaced}, {}{}", existing(view, node), facts(view, node), why.unwrap_or_default())
+        |reason: &Reason| *reason == Reason::Underutilized && view.running_on(removed.node).next().is_none();
+    view.plan.evidence.reasons.get(removed.id).map(|reason| match is_left(reason) {
+        true => "all its pods are being deleted".to_owned(),
+        false => why(reason),
+    })
 }
 
 /// Says what a node costs and how many pods it runs, those of DaemonSets aside.

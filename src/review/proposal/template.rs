@@ -36,12 +36,12 @@ impl Template {
         format!("{LINE}{}`", self.as_str())
     }
 
-    /// Reads which one a page names.
+    /// Reads which one a page names, the last time that it does: ids stand at its end.
     ///
     /// # Errors
     /// It names none, or one that is not known here.
     pub fn of(page: &str) -> Result<Self, ProposalFault> {
-        let named = page.split('\n').find_map(|line| line.strip_prefix(LINE)?.strip_suffix('`'));
+        let named = page.rsplit('\n').find_map(|line| line.strip_prefix(LINE)?.strip_suffix('`'));
         if named == Some(Self::First.as_str()) {
             return Ok(Self::First);
         }

@@ -37,7 +37,7 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
             "what the plan was made from was changed afterwards",
         ),
         ("plan.jsonc", "{".to_owned(), "`plan.jsonc` holds no plan"),
-        ("PLAN.md", page.replacen("1 to add", "0 to add", 1), "line 3 of `PLAN.md`"),
+        ("PLAN.md", page.replacen("1 is created", "none is created", 1), "line 3 of `PLAN.md`"),
         ("destroy.txt", "- node/aks-system-12345678-vmss000000\n".to_owned(), "line 1 of `destroy.txt`"),
         ("create.yaml", String::new(), "`create.yaml` is no file of a plan"),
     ];

@@ -34,7 +34,7 @@ async fn of_five_approved_removals_one_waits_for_a_pod_that_came_and_one_new_nod
     let folder = stage.propose(&["--class", "move-pods"]).await;
     stage.forge.merge(MOVE_PODS);
     let page = stage.forge.read(&format!("{folder}/PLAN.md"));
-    assert!(page.contains("4 to add") && page.contains("5 to destroy"), "{page}");
+    assert!(page.contains("5 of 7 nodes are deleted, 4 are created"), "{page}");
 
     // Then a pod comes that nobody reviewed, and one goes for which a new node was approved.
     stage.start_pod("extra", "5", &["a"]).await;

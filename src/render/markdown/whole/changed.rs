@@ -1,4 +1,4 @@
-//! Nodes that change in place: each label, annotation and tag, from what to what.
+//! Nodes that change in place: each label, annotation and tag, from what to what. Nodes of which the same is said share an item.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,27 +6,39 @@ use std::sync::Arc;
 use crate::plan::{Change, OldNew, Update};
 use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::view::PlanView;
+use crate::render::words::count;
 
-/// Returns an item for each node that changes, is adopted or forgotten, by name, with items inside it.
+/// What is said of a node: what is done, why, and each field.
+type Said = (&'static str, String, Vec<String>);
+
+/// Returns an item for the nodes that change, are adopted or forgotten, with items inside it.
 pub(super) fn items(view: &PlanView<'_>) -> Vec<String> {
-    let mut changed: BTreeMap<(&str, &str), Vec<String>> = BTreeMap::new();
+    let mut changed: BTreeMap<Said, Vec<&str>> = BTreeMap::new();
     for (id, planned) in &view.plan.spec.changes {
         let (target, what, inside) = match &planned.change {
-            Change::Update(update) => (&update.target, "is updated in place", fields(update)),
+            Change::Update(update) => (&update.target, "updated in place", fields(update)),
             Change::Adopt(adopt) => {
-                (&adopt.target, "gets a NodeClaim", vec![code_whole(adopt.claim.as_str())])
+                let gets = format!("gets NodeClaim {}", code_whole(adopt.claim.as_str()));
+                (&adopt.target, "adopted", vec![gets])
             }
-            Change::Forget(forget) => (&forget.target, "is no longer managed", Vec::new()),
+            Change::Forget(forget) => {
+                (&forget.target, "no longer managed", vec!["keeps running and costing".to_owned()])
+            }
             Change::Create(_) | Change::Delete(_) | Change::NoOp(_) => continue,
         };
-        let reason = view.plan.evidence.reasons.get(id);
-        let reason = reason.map_or(String::new(), |reason| format!(": {reason}"));
-        let node = target.node.as_str();
-        let head = sentence_whole(&format!("node `{node}` {what}{reason}"));
-        let inside = inside.into_iter().map(|item| format!("  {item}"));
-        changed.insert((node, &id.0), std::iter::once(head).chain(inside).collect());
+        let reason = view.plan.evidence.reasons.get(id).map_or(String::new(), ToString::to_string);
+        changed.entry((what, reason, inside)).or_default().push(target.node.as_str());
     }
-    changed.into_values().flatten().collect()
+    let mut items = Vec::new();
+    for ((what, reason, inside), mut nodes) in changed {
+        nodes.sort_unstable();
+        let names: Vec<String> = nodes.iter().map(|node| code_whole(node)).collect();
+        let reason =
+            if reason.is_empty() { String::new() } else { format!(". Why: {}", sentence_whole(&reason)) };
+        items.push(format!("{} {what}: {}{reason}", count(nodes.len(), "node"), names.join(", ")));
+        items.extend(inside.into_iter().map(|item| format!("  {item}")));
+    }
+    items
 }
 
 fn fields(update: &Update) -> Vec<String> {

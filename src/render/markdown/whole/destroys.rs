@@ -1,117 +1,201 @@
-//! Nodes that go, each with its pods, where these go, and what to look at before.
+//! Nodes that go, each by its name: what it is, what is requested of it, what it costs, how old it is, why it goes, and where
+//! its pods go. Equal nodes without pods share an item, which names them all.
 
 use std::collections::BTreeMap;
 
-use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare};
-use crate::model::{NodeName, PodKey, PodPlace};
-use crate::plan::PodGroup;
+use jiff::{SignedDuration, Timestamp};
+
+use super::fleet::percent;
+use super::load::{Loaded, before};
+use crate::model::NodeName;
+use crate::model::{Price, label};
 use crate::plan::owner::PodOwner;
 use crate::render::escape::{code_whole, sentence_whole};
-use crate::render::page::removals::{self, Removed, removed};
+use crate::render::money::{Sureness, per_month};
+use crate::render::page::moved::{Moved, To, tally};
+use crate::render::page::removals::{Removed, removed, why_removed};
+use crate::render::page::shape::zone_name;
 use crate::render::view::PlanView;
-use crate::render::words::count;
+use crate::render::words::{count, verb};
 
-/// Returns an item for each node that goes, by name, with items inside it.
-pub(super) fn items(view: &PlanView<'_>) -> Vec<String> {
-    let goes_to = destinations(view);
-    removed(view).into_iter().flat_map(|node| of_node(view, node, &goes_to)).collect()
-}
+/// From how many removals on the pods of a node stand in one line.
+const SHORT_FROM: usize = 30;
 
-/// Where each pod is placed by the plan, for people.
-fn destinations<'a>(view: &PlanView<'a>) -> BTreeMap<&'a PodKey, String> {
-    let evidence = &view.plan.evidence;
-    let kept = evidence.kept.iter();
-    let mut goes_to: BTreeMap<&PodKey, String> = BTreeMap::new();
-    for (node, pods) in kept {
-        goes_to.extend(pods.iter().map(|pod| (pod, format!("to node {}", code_whole(node.as_str())))));
-    }
-    for new in view.new_nodes() {
-        let to = format!("to new node {}", code_whole(&new.create.vm));
-        goes_to.extend(new.placement.pods.iter().map(|pod| (pod, to.clone())));
-    }
-    goes_to
-}
+/// How many nodes are named to which the pods of one owner go.
+const DESTINATIONS_MAX: usize = 4;
 
-fn of_node(view: &PlanView<'_>, node: Removed<'_>, goes_to: &BTreeMap<&PodKey, String>) -> Vec<String> {
-    let said = removals::sentence(view, node);
-    let mut items = vec![sentence_whole(said.trim_start_matches("node "))];
-    let created = view.node(node.node).and_then(|known| known.created);
-    items.extend(created.map(|at| format!("  made at {}", code_whole(&at.to_string()))));
-    let mut leaving: BTreeMap<&str, Vec<&PodKey>> = BTreeMap::new();
-    for pod in view.running_on(node.node) {
-        leaving.entry(goes_to.get(pod).map_or("to wait for a node", String::as_str)).or_default().push(pod);
+/// Returns an item for each node that goes, by name, with items inside it; at last nodes without pods.
+pub(super) fn items(view: &PlanView<'_>, moved: &[Moved<'_>]) -> Vec<String> {
+    let removed = removed(view);
+    let loaded: BTreeMap<&str, Loaded<'_>> = before(view).into_iter().map(|node| (node.name, node)).collect();
+    let mut pods: BTreeMap<&NodeName, Vec<Moved<'_>>> = BTreeMap::new();
+    for pod in moved {
+        pods.entry(pod.node).or_default().push(*pod);
     }
-    for (to, pods) in leaving {
-        let names: Vec<String> = pods.iter().map(|pod| code_whole(&pod.to_string())).collect();
-        items.push(format!("  {} {to}: {}", count(pods.len(), "pod"), names.join(", ")));
+    let is_short = removed.len() >= SHORT_FROM;
+    let mut items = Vec::new();
+    let mut equal: BTreeMap<Equal, Vec<&NodeName>> = BTreeMap::new();
+    for gone in removed {
+        let loaded = loaded.get(gone.node.as_str());
+        let own = pods.get(gone.node).map_or(&[][..], Vec::as_slice);
+        let inside = inside(view, &gone, own);
+        let facts =
+            Equal { what: what(view, &gone), requested: requested(loaded), why: why(view, gone), inside };
+        if own.is_empty() {
+            equal.entry(facts).or_default().push(gone.node);
+            continue;
+        }
+        items.extend(facts.item(&[gone.node], view, is_short));
     }
-    items.extend(approved_for(view, &node));
-    items.extend(flags(view, node.node));
+    items.extend(equal.into_iter().flat_map(|(facts, nodes)| facts.item(&nodes, view, is_short)));
     items
 }
 
-/// Whose pods may be evicted: whoever approves the removal approves it for these.
-fn approved_for(view: &PlanView<'_>, node: &Removed<'_>) -> Option<String> {
-    let removal = view.plan.spec.execution.as_ref()?.removals.get(node.id)?;
-    let owners: Vec<String> = removal.owners.iter().map(owner).collect();
-    (!owners.is_empty()).then(|| format!("  holds for pods of {}", owners.join(", ")))
+/// What is said of a node, without its name and age.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct Equal {
+    /// Pool, size, zone, how it is bought, price.
+    what: String,
+    requested: String,
+    why: String,
+    /// Its pods and what else belongs to it.
+    inside: Vec<String>,
 }
 
-fn owner(owner: &PodOwner) -> String {
-    let uid = owner.uid.as_ref().map_or(String::new(), |uid| format!(" (UID {})", code_whole(uid)));
-    format!("{}{uid}", code_whole(&owner.to_string()))
-}
-
-/// What makes a removal worth a second look.
-fn flags(view: &PlanView<'_>, node: &NodeName) -> Vec<String> {
-    let groups = &view.plan.evidence.world.pods;
-    let single = view.running_on(node).filter_map(|pod| {
-        let workload = view.workload(pod)?;
-        let replicas = groups
-            .iter()
-            .filter(|group| group.namespace == pod.namespace && group.workload.as_ref() == Some(workload));
-        let replicas: usize = replicas.map(|group| group.names.len()).sum();
-        (replicas == 1).then(|| format!("  single replica: {}", code_whole(&pod.to_string())))
-    });
-    let mut flags: Vec<String> = single.collect();
-    flags.sort();
-    flags.extend(budgets(view, node));
-    flags
-}
-
-/// The PodDisruptionBudgets that are about pods of a node.
-fn budgets(view: &PlanView<'_>, node: &NodeName) -> Vec<String> {
-    let world = &view.plan.evidence.world;
-    let here = |group: &&PodGroup| {
-        !group.is_daemon && matches!(&group.place, PodPlace::Bound(place) if place == node)
-    };
-    let is_about = |budget: &DisruptionBudget, group: &PodGroup| {
-        let labels = world.pod_specs.get(group.spec).map(|spec| &spec.labels);
-        let selects =
-            budget.selector.as_ref().zip(labels).is_some_and(|(selector, labels)| selector.selects(labels));
-        selects && group.namespace == budget.namespace
-    };
-    let about = world.budgets.iter().filter(|budget| {
-        let mut groups = world.pods.iter().filter(here);
-        groups.any(|group| is_about(budget, group))
-    });
-    about
-        .map(|budget| {
-            let name = code_whole(&format!("{}/{}", budget.namespace, budget.name));
-            format!("  PodDisruptionBudget {name} {}", lets_go(budget))
-        })
-        .collect()
-}
-
-fn lets_go(budget: &DisruptionBudget) -> String {
-    let share = |share: PodShare| match share {
-        PodShare::Count(pods) => pods.to_string(),
-        PodShare::Percent(percent) => format!("{percent}%"),
-    };
-    match (budget.counts, budget.bound) {
-        (Some(counts), _) => format!("allows {} at a time now", counts.disruptions_allowed),
-        (None, Some(PodBound::MinAvailable(pods))) => format!("keeps {} of its pods", share(pods)),
-        (None, Some(PodBound::MaxUnavailable(pods))) => format!("allows {} at a time", share(pods)),
-        (None, None) => "allows none".to_owned(),
+impl Equal {
+    fn item(self, nodes: &[&NodeName], view: &PlanView<'_>, is_short: bool) -> Vec<String> {
+        let Self { what, requested, why, inside } = self;
+        let names: Vec<String> = nodes.iter().map(|node| code_whole(node.as_str())).collect();
+        let names = names.join(", ");
+        let head = match nodes.len() {
+            1 => names,
+            several => format!("{}: {names}; each", count(several, "equal node")),
+        };
+        let age = ages(view, nodes).map_or(String::new(), |age| format!(", {age}"));
+        let mut items = vec![format!("{head} ({what}){age}, {requested}{why}")];
+        match is_short && inside.len() > 1 {
+            true => items.push(format!("  {}", inside.join("; "))),
+            false => items.extend(inside.into_iter().map(|item| format!("  {item}"))),
+        }
+        items
     }
+}
+
+/// Pool, size, zone, how it is bought, and what it costs.
+fn what(view: &PlanView<'_>, gone: &Removed<'_>) -> String {
+    let node = view.node(gone.node);
+    let value = |key: &str| node.and_then(|node| node.labels.get(key)).map(ToString::to_string);
+    let pool = node.and_then(|node| node.pool.as_ref()).map(|pool| format!("pool `{pool}`"));
+    let size = value(label::INSTANCE_TYPE).map(|size| format!("`{size}`"));
+    let zone = value(label::ZONE).map(|zone| zone_name(&zone));
+    let price = view.price(gone.node);
+    let price = price.known().map_or("price not known".to_owned(), |known| {
+        per_month(known, Sureness::of(matches!(price, Price::Estimated(_))))
+    });
+    let known = [pool, size, zone, value(label::CAPACITY_TYPE), Some(price)];
+    sentence_whole(&known.into_iter().flatten().collect::<Vec<_>>().join(", "))
+}
+
+fn requested(loaded: Option<&Loaded<'_>>) -> String {
+    let Some(Loaded { used, allocatable, .. }) = loaded else { return "requests not known".to_owned() };
+    let (cpu, memory) = (percent(used.cpu, allocatable.cpu), percent(used.memory, allocatable.memory));
+    format!("{cpu} of CPU and {memory} of memory requested")
+}
+
+fn why(view: &PlanView<'_>, gone: Removed<'_>) -> String {
+    let why = why_removed(view, gone);
+    let replaced = if gone.is_replaced { ". It is replaced" } else { "" };
+    format!("{replaced}{}", why.map_or(String::new(), |why| format!(". Why: {}", sentence_whole(&why))))
+}
+
+/// How old nodes are, in whole days; nothing where nobody knows.
+fn ages(view: &PlanView<'_>, nodes: &[&NodeName]) -> Option<String> {
+    let seen = view.plan.evidence.seen_at?;
+    let ages = nodes.iter().map(|node| view.node(node)?.created.map(|created| days(seen, created)));
+    let ages: Vec<i64> = ages.collect::<Option<Vec<i64>>>()?;
+    let (least, most) = (ages.iter().min()?, ages.iter().max()?);
+    let days = |days: i64| count(usize::try_from(days).unwrap_or(0), "day");
+    Some(if least == most {
+        format!("{} old", days(*most))
+    } else {
+        format!("{least} to {} old", days(*most))
+    })
+}
+
+fn days(seen: Timestamp, created: Timestamp) -> i64 {
+    seen.duration_since(created).as_hours().max(0) / 24
+}
+
+/// The pods of a node by their owners, and how it drains. What is approved is of the owners that `spec` names.
+fn inside(view: &PlanView<'_>, gone: &Removed<'_>, pods: &[Moved<'_>]) -> Vec<String> {
+    let removal = view.plan.spec.execution.as_ref().and_then(|execution| execution.removals.get(gone.id));
+    let mut approved: Vec<&PodOwner> = removal.iter().flat_map(|removal| &removal.owners).collect();
+    let mut by_owner: BTreeMap<String, Vec<Moved<'_>>> = BTreeMap::new();
+    for pod in pods {
+        by_owner.entry(pod.owner()).or_default().push(*pod);
+    }
+    let mut items = Vec::new();
+    for (owner, pods) in &by_owner {
+        let place = approved.iter().position(|approved| is_of(approved, &pods[0]));
+        let of = place.map(|place| approved.remove(place));
+        let uid = of
+            .and_then(|owner| owner.uid.as_ref())
+            .map_or(String::new(), |uid| format!(" (UID {})", code_whole(uid)));
+        let not = if removal.is_some() && of.is_none() { "; not among the approved owners" } else { "" };
+        let single = if pods.iter().any(Moved::is_single) { ", its only replica" } else { "" };
+        let number = match pods[0].workload() {
+            Some(_) => format!("{} of ", count(pods.len(), "pod")),
+            None => String::new(),
+        };
+        items.push(format!("{number}{}{uid}{single} {}{not}", sentence_whole(owner), destinations(pods)));
+    }
+    if !approved.is_empty() {
+        let others: Vec<String> = approved.into_iter().map(named).collect();
+        items.push(format!("approved for pods of {} as well, of which none is there", others.join(", ")));
+    }
+    items.extend(removal.and_then(|removal| removal.grace).map(grace));
+    items
+}
+
+/// Whether an approval of an owner is one of the owner of this pod.
+fn is_of(owner: &PodOwner, pod: &Moved<'_>) -> bool {
+    let is_alike = owner.namespace == pod.group.namespace;
+    match pod.workload() {
+        Some(workload) => {
+            owner.namespace == workload.namespace
+                && owner.kind == workload.kind
+                && owner.name == workload.name
+                && owner.uid.is_none()
+        }
+        None => is_alike && owner.is_bare() && &*owner.name == pod.pod,
+    }
+}
+
+fn named(owner: &PodOwner) -> String {
+    let PodOwner { namespace, kind, name, uid } = owner;
+    let uid = uid.as_ref().map_or(String::new(), |uid| format!(" (UID {})", code_whole(uid)));
+    format!("{} {}{uid}", code_whole(kind), code_whole(&format!("{namespace}/{name}")))
+}
+
+fn destinations(pods: &[Moved<'_>]) -> String {
+    let mut to = tally(pods.iter().map(|pod| pod.to));
+    let rest = to.split_off(to.len().min(DESTINATIONS_MAX));
+    let is_one = to.len() == 1 && rest.is_empty();
+    let said = to.into_iter().map(|(to, number)| {
+        let place = match to {
+            Some(To::Existing(node)) => code_whole(node.as_str()),
+            Some(To::New(vm)) => format!("new node {}", code_whole(vm)),
+            None => "no node (stays Pending)".to_owned(),
+        };
+        if is_one { place } else { format!("{place} ({number})") }
+    });
+    let mut said: Vec<String> = said.collect();
+    if !rest.is_empty() {
+        said.push(format!("{} {}", rest.len(), verb(rest.len(), "other node", "other nodes")));
+    }
+    format!("→ {}", said.join(", "))
+}
+
+fn grace(grace: SignedDuration) -> String {
+    format!("drains for at most {}; pods that are left then are killed", code_whole(&format!("{grace:#}")))
 }

@@ -7,24 +7,103 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::model::Resources;
-use crate::plan::execution::{Execution, LaunchChoice, MachineId};
+use crate::model::{Resources, Taint};
+use crate::plan::execution::{DiskPlacement, Execution, LaunchChoice, Machine, MachineId};
 use crate::plan::{ChangeId, ClaimSpec, ClaimSpecId, Create};
 use crate::render::escape::code_whole;
 
-/// The fields of a claim that the line of its group and those of its choices say.
-const SAID_OF_CLAIM: [&str; 4] = ["pool", "primary", "priceMax", "class"];
+/// The fields of a claim that its items say.
+const SAID_OF_CLAIM: [&str; 7] =
+    ["pool", "primary", "priceMax", "class", "labels", "taints", "startupTaints"];
 
-/// Returns what a claim asks for and what its VMs are made of, an item each.
+/// The fields of a machine that its items say.
+const SAID_OF_MACHINE: [&str; 4] = ["image", "osDisk", "network", "identities"];
+
+/// The fields of a network interface that the items of its machine say.
+const SAID_OF_NETWORK: [&str; 2] = ["subnet", "securityGroup"];
+
+/// Returns what reviewers look at of a claim, an item each: image, disk, network, identities, taints and labels.
 pub(super) fn claim(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Execution>) -> Vec<String> {
-    let mut items =
-        vec![format!("class {}, first {}", code_whole(claim.class.as_str()), inline_code(&claim.primary))];
-    items.extend(fields(claim, &SAID_OF_CLAIM));
-    let Some(execution) = execution else { return items };
-    if let Some(launch) = execution.launches.get(id) {
-        items.push(format!("capacity {}", amounts(&launch.capacity)));
-        items.extend(fields(launch, &["choices", "capacity"]));
+    let machines = machines(id, execution);
+    let mut items: Vec<String> = machine_facts(&machines);
+    let taints = |taints: &[Taint]| match taints {
+        [] => "none".to_owned(),
+        taints => taints.iter().map(|taint| code_whole(&taint.to_string())).collect::<Vec<_>>().join(", "),
+    };
+    let startup = match claim.startup_taints.as_slice() {
+        [] => String::new(),
+        startup => format!(", until the node has started: {}", taints(startup)),
+    };
+    items.push(format!("Taints: {}{startup}", taints(&claim.taints)));
+    let labels: Vec<String> =
+        claim.labels.iter().map(|(key, value)| code_whole(&format!("{key}={value}"))).collect();
+    items.push(format!("Labels: {}", if labels.is_empty() { "none".to_owned() } else { labels.join(", ") }));
+    items
+}
+
+/// What the VMs are made of, each fact once; where sizes differ, with the sizes that it is of.
+fn machine_facts(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
+    let said: [(&str, fn(&Machine) -> String); 4] = [
+        ("Image", |machine| code_whole(&machine.image)),
+        ("OS disk", |machine| {
+            format!("{} GB, {}", machine.os_disk.size_gb, placement(machine.os_disk.placement))
+        }),
+        ("Subnet", |Machine { network, .. }| {
+            let group = network.security_group.as_deref().map_or("that of the subnet".to_owned(), code_whole);
+            format!("{}, security group: {group}", code_whole(&network.subnet))
+        }),
+        ("Identities", |machine| {
+            let identities: Vec<String> =
+                machine.identities.iter().map(|identity| code_whole(identity)).collect();
+            if identities.is_empty() { "none".to_owned() } else { identities.join(", ") }
+        }),
+    ];
+    let facts = said.into_iter().filter(|_| !machines.is_empty()).map(|(what, of)| {
+        let mut values: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+        for (sizes, machine) in machines {
+            values.entry(machine.map_or("not known".to_owned(), of)).or_default().push(sizes);
+        }
+        let is_one = values.len() == 1;
+        let value = |(value, sizes): (String, Vec<&str>)| match is_one {
+            true => value,
+            false => format!("{value} (of {})", sizes.join(", ")),
+        };
+        format!("{what}: {}", values.into_iter().map(value).collect::<Vec<_>>().join("; "))
+    });
+    facts.collect()
+}
+
+const fn placement(placement: DiskPlacement) -> &'static str {
+    match placement {
+        DiskPlacement::Managed => "a managed disk",
+        DiskPlacement::CacheDisk => "on the host (cache disk)",
+        DiskPlacement::ResourceDisk => "on the host (temporary disk)",
+        DiskPlacement::NvmeDisk => "on the host (NVMe disk)",
     }
+}
+
+/// Returns every other field of a claim and of its machines, in one item.
+pub(super) fn settings(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Execution>) -> String {
+    let mut said = vec![format!("Pool {}, {}", code_whole(claim.pool.as_str()), inline_code(&claim.primary))];
+    said.extend(fields(claim, &SAID_OF_CLAIM));
+    if let Some(launch) = execution.and_then(|execution| execution.launches.get(id)) {
+        said.push(format!("capacity {}", amounts(&launch.capacity)));
+        said.extend(fields(launch, &["choices", "capacity"]));
+    }
+    for (sizes, machine) in machines(id, execution) {
+        let Some(machine) = machine else { continue };
+        let fields: Vec<String> = fields(machine, &SAID_OF_MACHINE)
+            .into_iter()
+            .chain(fields(&machine.network, &SAID_OF_NETWORK))
+            .collect();
+        said.push(format!("VM of {sizes}: {}", fields.join("; ")));
+    }
+    said.join("; ")
+}
+
+/// The machines of a claim, each with its sizes.
+fn machines<'e>(id: &ClaimSpecId, execution: Option<&'e Execution>) -> Vec<(String, Option<&'e Machine>)> {
+    let Some(execution) = execution else { return Vec::new() };
     let mut sizes: BTreeMap<&MachineId, Vec<String>> = BTreeMap::new();
     for LaunchChoice { choice, machine, price_max: _ } in execution.choices(id) {
         let size = code_whole(choice.size.as_str());
@@ -33,17 +112,13 @@ pub(super) fn claim(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Exec
             sizes.push(size);
         }
     }
-    for (machine, sizes) in sizes {
-        let made = execution.machines.get(machine);
-        let made = made.map_or("not known".to_owned(), |machine| fields(machine, &[]).join("; "));
-        items.push(format!("VM of {}: {made}", sizes.join(", ")));
-    }
-    items
+    let machine = |(id, sizes): (&MachineId, Vec<String>)| (sizes.join(", "), execution.machines.get(id));
+    sizes.into_iter().map(machine).collect()
 }
 
-/// Returns what one node of a claim has of its own: its name, what its pods ask for, and which these are.
+/// Returns what one node of a claim has of its own beside its name: what its pods ask for, and which these are.
 pub(super) fn node(id: &ChangeId, create: &Create, execution: Option<&Execution>) -> String {
-    let mut said = vec![code_whole(&create.vm), "requests".to_owned()];
+    let mut said = vec!["requests".to_owned()];
     said.push(amounts(&create.requests));
     let (mut nominated, mut made_for) = (Vec::new(), Vec::new());
     if let Some(execution) = execution {
@@ -53,7 +128,7 @@ pub(super) fn node(id: &ChangeId, create: &Create, execution: Option<&Execution>
         made_for = purposes.map(|purpose| code_whole(purpose.as_str())).collect();
     }
     if !nominated.is_empty() {
-        said.push(format!("for waiting {}", nominated.join(", ")));
+        said.push(format!("for Pending {}", nominated.join(", ")));
     }
     if !made_for.is_empty() {
         said.push(format!("(templates {})", made_for.join(", ")));

@@ -1,0 +1,225 @@
+//! The fleet before and after: nodes by pool, size and zone, and the room that is left where a node or a zone fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::load::{Amounts, Loaded, Loss, Room, after, before};
+use crate::model::PoolName;
+use crate::render::escape::{code_whole, sentence_whole};
+use crate::render::page::shape::{bytes, zone_name};
+use crate::render::view::PlanView;
+use crate::render::words::count;
+
+/// The head of the table of nodes.
+const NODES: &str = "| Pool | Size | Zone | Nodes | Requested CPU | Requested memory |\n| --- | --- | --- | ---: | ---: | ---: |";
+
+/// The head of the table of room.
+const ROOM: &str = "| Pool | Free CPU and memory | If its largest node fails | If its largest zone fails |\n| --- | --- | --- | --- |";
+
+/// How the room is counted, in the words of the page.
+const COUNTED: &str = "Room is counted, not scheduled: free CPU and memory of the pool's other nodes, together, against \
+    the requests of the pods that have to move. Whether each pod fits a node, its affinity, taints and volumes are not looked at. \
+    The largest node or zone is the one whose pods take the most of that room.";
+
+type Key<'a> = (Option<&'a PoolName>, &'a str, &'a str);
+
+/// The fleet before and after.
+pub(super) struct Fleet<'a> {
+    before: Vec<Loaded<'a>>,
+    after: Vec<Loaded<'a>>,
+    /// The pools of which something changes.
+    touched: BTreeSet<Option<&'a PoolName>>,
+}
+
+impl<'a> Fleet<'a> {
+    pub(super) fn of(view: &PlanView<'a>) -> Self {
+        let (before, after) = (before(view), after(view));
+        let mut fleet = Self { before, after, touched: BTreeSet::new() };
+        let rows = fleet.rows();
+        let touched = rows.iter().filter(|(_, [before, after])| before != after);
+        fleet.touched = touched.map(|((pool, _, _), _)| *pool).collect();
+        fleet
+    }
+
+    /// How many nodes there are before.
+    pub(super) fn nodes_before(&self) -> usize {
+        self.before.len()
+    }
+
+    fn rows(&self) -> BTreeMap<Key<'a>, [Sum; 2]> {
+        let mut rows: BTreeMap<Key<'a>, [Sum; 2]> = BTreeMap::new();
+        for (place, nodes) in [&self.before, &self.after].into_iter().enumerate() {
+            for node in nodes {
+                rows.entry((node.pool, node.size, node.zone)).or_default()[place].add(node);
+            }
+        }
+        rows
+    }
+
+    /// The table of nodes, of what changes alone; nothing where nothing does.
+    pub(super) fn nodes(&self) -> Option<String> {
+        let rows = self.rows();
+        let mut table = NODES.to_owned();
+        let (mut same, mut others) = (0, 0);
+        for ((pool, size, zone), [before, after]) in &rows {
+            if before == after {
+                (same, others) = (same + after.nodes, others + 1);
+                continue;
+            }
+            let share = |of: fn(Amounts) -> i64| {
+                let [before, after] = [before, after].map(|sum| percent(of(sum.used), of(sum.allocatable)));
+                change(&before, &after)
+            };
+            let zone =
+                if zone.is_empty() { "not known".to_owned() } else { sentence_whole(&zone_name(zone)) };
+            let cells = [
+                pool_name(*pool),
+                code_whole(if size.is_empty() { "not known" } else { size }),
+                zone,
+                change(&before.nodes.to_string(), &after.nodes.to_string()),
+                share(|amounts| amounts.cpu),
+                share(|amounts| amounts.memory),
+            ];
+            table.push_str(&format!("\n| {} |", cells.join(" | ")));
+        }
+        if same == rows.values().map(|[_, after]| after.nodes).sum::<usize>() && table == NODES {
+            return None;
+        }
+        if others > 0 {
+            let same = count(same, "node");
+            table.push_str(&format!(
+                "\n\n{same} of other pools, sizes and zones and their pods stay as they are."
+            ));
+        }
+        Some(table)
+    }
+
+    fn room(&self, pool: Option<&PoolName>) -> [Room; 2] {
+        [&self.before, &self.after].map(|nodes| {
+            let own: Vec<Loaded<'_>> = nodes.iter().filter(|node| node.pool == pool).copied().collect();
+            Room::of(&own)
+        })
+    }
+
+    /// The table of room, of pools of which something changes; nothing where there is none.
+    pub(super) fn rooms(&self) -> Option<String> {
+        let mut table = format!("{COUNTED}\n\n{ROOM}");
+        for pool in &self.touched {
+            let [before, after] = self.room(*pool);
+            let cells = [
+                pool_name(*pool),
+                change(&shown(before.free), &shown(after.free)),
+                outcome("node", before.node.as_ref(), after.node.as_ref()),
+                outcome("zone", before.zone.as_ref(), after.zone.as_ref()),
+            ];
+            table.push_str(&format!("\n| {} |", cells.join(" | ")));
+        }
+        (!self.touched.is_empty()).then_some(table)
+    }
+
+    /// What is worth a second look: pools and zones without nodes, and room that the plan takes away.
+    pub(super) fn cautions(&self) -> Vec<String> {
+        let mut cautions = Vec::new();
+        for pool in &self.touched {
+            let zones = |nodes: &[Loaded<'a>]| -> BTreeSet<&'a str> {
+                nodes.iter().filter(|node| node.pool == *pool).map(|node| node.zone).collect()
+            };
+            let (before, after) = (zones(&self.before), zones(&self.after));
+            let name = pool_name(*pool);
+            if after.is_empty() {
+                cautions.push(format!("Pool {name} has no node afterwards."));
+                continue;
+            }
+            let left: Vec<String> = before.difference(&after).map(|zone| code_whole(zone)).collect();
+            if !left.is_empty() {
+                cautions.push(format!("Pool {name} has no node in {} afterwards.", left.join(", ")));
+            }
+            let [had, has] = self.room(*pool);
+            cautions.extend(lost(&name, "node", had.node.as_ref(), has.node.as_ref()));
+            cautions.extend(lost(&name, "zone", had.zone.as_ref(), has.zone.as_ref()));
+        }
+        cautions
+    }
+}
+
+/// Says that there was room for the loss of a node or a zone, and is none any more.
+fn lost(pool: &str, what: &str, had: Option<&Loss>, has: Option<&Loss>) -> Option<String> {
+    let (had, has) = (had?, has?);
+    // Of what carries no pods today nothing is lost.
+    let is_borne = had.short().is_none() && had.needs != Amounts::default();
+    let short = has.short().filter(|_| is_borne)?;
+    let name = code_whole(&has.what);
+    let others = if has.is_all { "there is no other" } else { "the others have no room for its pods" };
+    Some(format!(
+        "Pool {pool} can no longer bear the loss of its largest {what}, {name}: {others} ({} missing). Today it can.",
+        missing(short)
+    ))
+}
+
+/// What is requested of some nodes together.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Sum {
+    nodes: usize,
+    used: Amounts,
+    allocatable: Amounts,
+}
+
+impl Sum {
+    fn add(&mut self, node: &Loaded<'_>) {
+        self.nodes += 1;
+        self.used = self.used.plus(node.used);
+        self.allocatable = self.allocatable.plus(node.allocatable);
+    }
+}
+
+fn pool_name(pool: Option<&PoolName>) -> String {
+    pool.map_or("(no NodePool)".to_owned(), |pool| code_whole(pool.as_str()))
+}
+
+fn change(before: &str, after: &str) -> String {
+    if before == after { before.to_owned() } else { format!("{before} → {after}") }
+}
+
+/// A part in whole hundredths; a dash of nothing.
+pub(super) fn percent(part: i64, whole: i64) -> String {
+    let (part, whole) = (i128::from(part), i128::from(whole));
+    match (part * 100 + whole / 2).checked_div(whole) {
+        Some(percent) => format!("{percent} %"),
+        None => "–".to_owned(),
+    }
+}
+
+fn outcome(what: &str, before: Option<&Loss>, after: Option<&Loss>) -> String {
+    let said = |loss: Option<&Loss>| match loss {
+        None => "–".to_owned(),
+        Some(loss) => match loss.short() {
+            None => "room".to_owned(),
+            Some(_) if loss.is_all => format!("no other {what}"),
+            Some(short) => format!("**no room**: {} missing", missing(short)),
+        },
+    };
+    let name = after.map_or(String::new(), |loss| format!(" ({})", code_whole(&loss.what)));
+    let [before, after] = [before, after].map(said);
+    format!("{}{name}", change(&before, &after))
+}
+
+/// Both amounts.
+fn shown(amounts: Amounts) -> String {
+    let memory = if amounts.memory == 0 { "0 GiB".to_owned() } else { bytes(amounts.memory) };
+    format!("{} CPU, {memory}", cores(amounts.cpu))
+}
+
+/// What is missing of either.
+fn missing(short: Amounts) -> String {
+    let cpu = (short.cpu > 0).then(|| format!("{} CPU", cores(short.cpu)));
+    let memory = (short.memory > 0).then(|| bytes(short.memory));
+    cpu.into_iter().chain(memory).collect::<Vec<_>>().join(" and ")
+}
+
+/// CPU with a decimal at most.
+fn cores(milli: i64) -> String {
+    let tenths = (milli + 50).div_euclid(100);
+    match tenths % 10 {
+        0 => (tenths / 10).to_string(),
+        rest => format!("{}.{rest}", tenths / 10),
+    }
+}
