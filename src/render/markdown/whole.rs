@@ -3,6 +3,7 @@
 //! It follows from the plan alone, so that it is the same wherever the plan's folder lies. Each node that goes is named; what
 //! `spec` says is shown whole, the technical part of it last.
 
+mod beside;
 mod caution;
 mod changed;
 mod destroys;

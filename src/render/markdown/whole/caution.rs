@@ -4,6 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::beside;
 use super::fleet::Fleet;
 use super::head::escaped;
 use crate::model::eviction::Evictions;
@@ -35,6 +36,7 @@ pub(super) fn cautions(view: &PlanView<'_>, fleet: &Fleet<'_>, moved: &[Moved<'_
     let spot = pods(&|pod| becomes_spot(view, pod));
     let mut cautions = Vec::new();
     cautions.extend(named(&nowhere, "No room elsewhere: they stay Pending once evicted"));
+    cautions.extend(beside::cautions(view));
     cautions.extend(named(&single, "One replica: down until its pod is Ready again"));
     cautions.extend(named(&bare, "No controller: nothing creates the pod again"));
     cautions.extend(named(&jobs, "Jobs: the pod starts over"));

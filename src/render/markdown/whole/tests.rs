@@ -7,6 +7,7 @@ use super::super::tests::faults;
 use super::plan_markdown_whole;
 use crate::launch::tests::world::{OBJECTS, moving, planned};
 use crate::model::{CapacityType, LabelKey, Namespace, NodeName, PodPlace, Workload};
+use crate::plan::beside::{Beside, OtherEffect};
 use crate::plan::tests::world::{example_plan, web_budget};
 use crate::plan::{Change, ChangeId, Plan, PodGroup, Reason};
 use crate::render::proposal::derived;
@@ -128,6 +129,30 @@ fn what_can_hurt_stands_first_with_its_workloads_and_nodes() {
         "{head}"
     );
     assert!(head.ends_with(" Valid until 29 Nov 08:00 UTC.**"), "{head}");
+}
+
+#[test]
+fn what_other_plans_do_to_nodes_that_pods_go_to_is_said_first() {
+    let beside = |node: &str, plan: &str, is_merged, does| Beside {
+        node: NodeName::new(node),
+        plan: plan.to_owned(),
+        is_merged,
+        does,
+    };
+    let mut plan = dangerous();
+    plan.evidence.beside = vec![
+        beside("a", "2026-11/remove-empty-aaaaaaaaaa", false, OtherEffect::Deletes),
+        beside("b", "2026-11/remove-empty-aaaaaaaaaa", false, OtherEffect::Deletes),
+        beside("a", "2026-11/move-pods-bbbbbbbbbb", true, OtherEffect::Fills { pods: 3 }),
+    ];
+    let page = page(&plan);
+    for line in [
+        "- Plan `2026-11/remove-empty-aaaaaaaaaa` (open) deletes `a`, `b`, where pods of this plan go.\n",
+        "- Plan `2026-11/move-pods-bbbbbbbbbb` (merged, not yet applied) sends 3 pods to `a`, where pods of this plan go: there may not be room for all.\n",
+    ] {
+        let first = page.split("## Delete").next().unwrap_or_default();
+        assert!(first.contains(line), "{line}\n{page}");
+    }
 }
 
 #[test]
