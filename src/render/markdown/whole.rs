@@ -174,9 +174,10 @@ fn review(plan: &Plan) -> Vec<String> {
     let mut items: Vec<String> = keep.into_iter().collect();
     items.push("Approve: merge it. `nodeform apply --merged` applies it once, if it still holds.".to_owned());
     items.push("Reject: close it without merging, or let it expire.".to_owned());
+    let but = if gone.is_some() { format!(" but a deleted line of `{DESTROYS}`") } else { String::new() };
     items.push(format!(
-        "Verify, in the folder of this file: `nodeform verify .`; this page is `nodeform show {PLAN} -o md --all`. Any edit \
-         but a deleted line of `{DESTROYS}` makes the plan invalid."
+        "Verify, in the folder of this file: `nodeform verify .`; this page is `nodeform show {PLAN} -o md --all`. Any edit{but} \
+         makes the plan invalid."
     ));
     items
 }

@@ -4,9 +4,9 @@
 
 use std::collections::BTreeMap;
 
+use super::caution::caution;
 use crate::model::NodeName;
 use crate::plan::beside::{Beside, OtherEffect};
-use crate::render::escape::sentence_whole;
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
@@ -32,7 +32,7 @@ pub(super) fn cautions(view: &PlanView<'_>) -> Vec<String> {
 
 fn said((plan, is_merged): (&str, bool), Does { deletes, fills }: &Does<'_>) -> Vec<String> {
     let stands = if is_merged { "merged, not yet applied" } else { "open" };
-    let other = format!("Plan `{plan}` ({stands})");
+    let other = format!("`{plan}` ({stands})");
     let mut said = Vec::new();
     if !deletes.is_empty() {
         let nodes: Vec<String> = deletes.iter().map(|node| format!("`{node}`")).collect();
@@ -46,5 +46,5 @@ fn said((plan, is_merged): (&str, bool), Does { deletes, fills }: &Does<'_>) -> 
             nodes.join(", ")
         ));
     }
-    said.iter().map(|text| sentence_whole(text)).collect()
+    said.iter().map(|text| caution("Other plan", text)).collect()
 }

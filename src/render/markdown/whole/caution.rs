@@ -35,32 +35,55 @@ pub(super) fn cautions(view: &PlanView<'_>, fleet: &Fleet<'_>, moved: &[Moved<'_
     let protected = pods(&|pod| pod.group.is_do_not_disrupt);
     let spot = pods(&|pod| becomes_spot(view, pod));
     let mut cautions = Vec::new();
-    cautions.extend(named(&nowhere, "No room elsewhere: they stay Pending once evicted"));
+    cautions.extend(named(&nowhere, "No room elsewhere", "stays Pending once it is evicted"));
     cautions.extend(beside::cautions(view));
-    cautions.extend(named(&single, "One replica: down until its pod is Ready again"));
-    cautions.extend(named(&bare, "No controller: nothing creates the pod again"));
-    cautions.extend(named(&jobs, "Jobs: the pod starts over"));
+    cautions.extend(named(&single, "One replica", "down until its pod is Ready again"));
+    cautions.extend(named(&bare, "No controller", "nothing creates the pod again"));
+    cautions.extend(named(&jobs, "Job", "its pod starts over"));
     cautions.extend(all_at_once(moved));
     cautions.extend(budgets(view, moved));
-    cautions.extend(named(&protected, "`karpenter.sh/do-not-disrupt` is set"));
-    cautions.extend(named(&spot, "From on-demand to spot, where Azure can evict"));
+    cautions.extend(named(&protected, "Do not disrupt", "asked for by `karpenter.sh/do-not-disrupt`"));
+    cautions.extend(named(&spot, "From on-demand to spot", "Azure can evict it"));
     cautions.extend(fleet.cautions());
     cautions.extend(prices(view));
     cautions
 }
 
+/// From how many workloads on their nodes are left out: each node that goes names its pods.
+const SHORT_FROM: usize = 20;
+
+/// From how many nodes of a workload on they are counted.
+const NODES_MAX: usize = 3;
+
+/// Begins with what is to be checked, so that it leaps out of the list.
+pub(super) fn caution(lead: &str, text: &str) -> String {
+    format!("**{lead}**: {}", sentence_whole(text))
+}
+
 /// Says something of pods, with each workload and the nodes that its pods leave.
-fn named(moved: &[Moved<'_>], what: &str) -> Option<String> {
+fn named(moved: &[Moved<'_>], lead: &str, what: &str) -> Option<String> {
     let mut owners: BTreeMap<String, BTreeSet<&NodeName>> = BTreeMap::new();
     for pod in moved {
         owners.entry(pod.owner()).or_default().insert(pod.node);
     }
-    let owners: Vec<String> =
-        owners.into_iter().map(|(owner, nodes)| format!("{owner} on {}", names(&nodes))).collect();
-    (!owners.is_empty()).then(|| sentence_whole(&format!("{what}: {}.", owners.join("; "))))
+    let is_short = owners.len() > SHORT_FROM;
+    let owners: Vec<String> = owners
+        .into_iter()
+        .map(|(owner, nodes)| if is_short { owner } else { format!("{owner} on {}", names(&nodes)) })
+        .collect();
+    (!owners.is_empty()).then(|| {
+        format!(
+            "**{lead}** ({}): {}",
+            sentence_whole(what),
+            sentence_whole(&format!("{}.", owners.join("; ")))
+        )
+    })
 }
 
 fn names(nodes: &BTreeSet<&NodeName>) -> String {
+    if nodes.len() > NODES_MAX {
+        return count(nodes.len(), "node");
+    }
     nodes.iter().map(|node| format!("`{node}`")).collect::<Vec<_>>().join(", ")
 }
 
@@ -74,7 +97,7 @@ fn all_at_once(moved: &[Moved<'_>]) -> Option<String> {
     }
     let all = owners.into_iter().filter(|(_, (evicted, replicas))| evicted == replicas);
     let all: Vec<String> = all.map(|(owner, (_, replicas))| format!("{owner} ({replicas})")).collect();
-    (!all.is_empty()).then(|| sentence_whole(&format!("All replicas restart: {}.", all.join("; "))))
+    (!all.is_empty()).then(|| caution("All replicas restart", &format!("{}.", all.join("; "))))
 }
 
 /// Budgets that keep pods for now, each with how many pods.
@@ -101,17 +124,21 @@ fn budgets(view: &PlanView<'_>, moved: &[Moved<'_>]) -> Vec<String> {
         let guards: Vec<String> =
             guards.map(|guard| format!("`{}/{}`", guard.budget.namespace, guard.budget.name)).collect();
         let (pods, nodes) = (count(pods, "pod"), names(&nodes));
-        let text = match guards.as_slice() {
+        let (lead, text) = match guards.as_slice() {
             [] => return None,
-            [one] => format!(
-                "PodDisruptionBudget {one} is at its limit and allows no eviction now: {pods} on {nodes} wait until it does."
+            [one] => (
+                "PodDisruptionBudget at its limit",
+                format!("{one} allows no eviction now: {pods} on {nodes} wait until it does."),
             ),
-            several => format!(
-                "PodDisruptionBudgets {} select the same pods, which the eviction API refuses: {pods} on {nodes}.",
-                several.join(", ")
+            several => (
+                "Several PodDisruptionBudgets",
+                format!(
+                    "{} select the same pods, which the eviction API refuses: {pods} on {nodes}.",
+                    several.join(", ")
+                ),
             ),
         };
-        Some(sentence_whole(&text))
+        Some(caution(lead, &text))
     };
     kept.into_iter().filter_map(said).collect()
 }
@@ -157,7 +184,7 @@ fn prices(view: &PlanView<'_>) -> Vec<String> {
             let today = dearest.map_or(String::new(), |dearest| month(dearest));
             let each = if nodes == 1 { "" } else { " each" };
             format!(
-                "High price: {} of size {} {} {}{each}; the most expensive node today costs {today}.",
+                "**High price**: {} of size {} {} {}{each}; the most expensive node today costs {today}.",
                 count(nodes, "new node"),
                 code_whole(size),
                 verb(nodes, "costs", "cost"),
@@ -166,14 +193,14 @@ fn prices(view: &PlanView<'_>) -> Vec<String> {
         })
         .collect();
     if unknown > 0 {
-        said.push(format!("The price of {} is not known.", count(unknown, "new node")));
+        said.push(format!("**Unknown price**: of {}.", count(unknown, "new node")));
     }
     let after = view.plan.evidence.report.cost_after.effective;
     let most = at_most(view.plan).map(|cost| cost.effective);
     // A substitute that costs somewhat more is told beside the sum.
     if let Some(most) = most.filter(|most| most.0 - after.0 > after.0 / 4) {
         said.push(format!(
-            "If Azure refuses the first choices, the nodes cost up to {} instead of {}.",
+            "**Up to {}**: what the nodes cost if Azure refuses the first choices, instead of {}.",
             month(most),
             month(after)
         ));

@@ -16,9 +16,8 @@ const NODES: &str = "| Pool | Size | Zone | Nodes | Requested CPU | Requested me
 const ROOM: &str = "| Pool | Free CPU and memory | If its largest node fails | If its largest zone fails |\n| --- | --- | --- | --- |";
 
 /// How the room is counted, in the words of the page.
-const COUNTED: &str = "Room is counted, not scheduled: free CPU and memory of the pool's other nodes, together, against \
-    the requests of the pods that have to move. Whether each pod fits a node, its affinity, taints and volumes are not looked at. \
-    The largest node or zone is the one whose pods take the most of that room.";
+const COUNTED: &str = "Counted, not scheduled: what the pods of the largest node or zone request, against the CPU and memory \
+    that are free on all other nodes of the pool together. Affinity, taints, volumes and the size of each node are not looked at.";
 
 type Key<'a> = (Option<&'a PoolName>, &'a str, &'a str);
 
@@ -102,7 +101,7 @@ impl<'a> Fleet<'a> {
 
     /// The table of room, of pools of which something changes; nothing where there is none.
     pub(super) fn rooms(&self) -> Option<String> {
-        let mut table = format!("{COUNTED}\n\n{ROOM}");
+        let mut table = ROOM.to_owned();
         for pool in &self.touched {
             let [before, after] = self.room(*pool);
             let cells = [
@@ -113,7 +112,7 @@ impl<'a> Fleet<'a> {
             ];
             table.push_str(&format!("\n| {} |", cells.join(" | ")));
         }
-        (!self.touched.is_empty()).then_some(table)
+        (!self.touched.is_empty()).then(|| format!("{table}\n\n{COUNTED}"))
     }
 
     /// What is worth a second look: pools and zones without nodes, and room that the plan takes away.
@@ -126,12 +125,15 @@ impl<'a> Fleet<'a> {
             let (before, after) = (zones(&self.before), zones(&self.after));
             let name = pool_name(*pool);
             if after.is_empty() {
-                cautions.push(format!("Pool {name} has no node afterwards."));
+                cautions.push(format!("**No node left**: pool {name} has none afterwards."));
                 continue;
             }
             let left: Vec<String> = before.difference(&after).map(|zone| code_whole(zone)).collect();
             if !left.is_empty() {
-                cautions.push(format!("Pool {name} has no node in {} afterwards.", left.join(", ")));
+                cautions.push(format!(
+                    "**Zone without nodes**: pool {name} has none in {} afterwards.",
+                    left.join(", ")
+                ));
             }
             let [had, has] = self.room(*pool);
             cautions.extend(lost(&name, "node", had.node.as_ref(), has.node.as_ref()));
@@ -150,7 +152,7 @@ fn lost(pool: &str, what: &str, had: Option<&Loss>, has: Option<&Loss>) -> Optio
     let name = code_whole(&has.what);
     let others = if has.is_all { "there is no other" } else { "the others have no room for its pods" };
     Some(format!(
-        "Pool {pool} can no longer bear the loss of its largest {what}, {name}: {others} ({} missing). Today it can.",
+        "**Less room for a failure**: if the largest {what} of pool {pool} fails, {name}, {others} ({} missing). Today there is room.",
         missing(short)
     ))
 }

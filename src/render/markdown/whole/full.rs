@@ -90,15 +90,25 @@ pub(super) fn settings(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&E
         said.push(format!("capacity {}", amounts(&launch.capacity)));
         said.extend(fields(launch, &["choices", "capacity"]));
     }
-    for (sizes, machine) in machines(id, execution) {
-        let Some(machine) = machine else { continue };
-        let fields: Vec<String> = fields(machine, &SAID_OF_MACHINE)
-            .into_iter()
-            .chain(fields(&machine.network, &SAID_OF_NETWORK))
-            .collect();
-        said.push(format!("VM of {sizes}: {}", fields.join("; ")));
-    }
+    said.extend(machine_settings(&machines(id, execution)));
     said.join("; ")
+}
+
+/// The other fields of VMs, each once; those in which sizes differ with the sizes that they are of.
+fn machine_settings(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
+    let known: Vec<(&str, &Machine)> =
+        machines.iter().filter_map(|(sizes, machine)| Some((sizes.as_str(), (*machine)?))).collect();
+    let mut said: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for (sizes, machine) in &known {
+        let own =
+            fields(machine, &SAID_OF_MACHINE).into_iter().chain(fields(&machine.network, &SAID_OF_NETWORK));
+        own.for_each(|field| said.entry(field).or_default().push(sizes));
+    }
+    let of = |(field, sizes): (String, Vec<&str>)| match sizes.len() == known.len() {
+        true => format!("VM {field}"),
+        false => format!("VM {field} (of {})", sizes.join(", ")),
+    };
+    said.into_iter().map(of).collect()
 }
 
 /// The machines of a claim, each with its sizes.
@@ -159,7 +169,7 @@ fn is_nothing(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
-        Value::Object(fields) => fields.is_empty(),
+        Value::Object(fields) => fields.values().all(Value::is_null),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
     }
 }
@@ -169,7 +179,8 @@ fn entries(value: &Value) -> String {
     let entries: Vec<String> = match value {
         Value::Array(items) => items.iter().map(|item| code_whole(&inline(item))).collect(),
         Value::Object(fields) => {
-            fields.iter().map(|(key, value)| code_whole(&format!("{key}={}", inline(value)))).collect()
+            let fields = fields.iter().filter(|(_, value)| !value.is_null());
+            fields.map(|(key, value)| code_whole(&format!("{key}={}", inline(value)))).collect()
         }
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
             vec![code_whole(&inline(value))]

@@ -104,7 +104,13 @@ fn restarts(moved: &[Moved<'_>]) -> String {
     let waits = moved.iter().filter(|pod| pod.to.is_none()).count();
     let waits = match waits {
         0 => String::new(),
-        some => format!(" {} of them {} no node to go to.", number(some), verb(some, "has", "have")),
+        some => format!(
+            " {} of the {} {} no room and {} Pending.",
+            number(some),
+            number(moved.len()),
+            verb(some, "finds", "find"),
+            verb(some, "stays", "stay")
+        ),
     };
     format!("{} {}{single}.{waits}", count(moved.len(), "pod"), verb(moved.len(), "restarts", "restart"))
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::super::tests::faults;
 use super::plan_markdown_whole;
 use crate::launch::tests::world::{OBJECTS, moving, planned};
+use crate::model::label::CAPACITY_TYPE;
 use crate::model::{CapacityType, LabelKey, Namespace, NodeName, PodPlace, Workload};
 use crate::plan::beside::{Beside, OtherEffect};
 use crate::plan::tests::world::{example_plan, web_budget};
@@ -44,6 +45,7 @@ fn dangerous() -> Plan {
     world.budgets = vec![web_budget(0)];
     for claim in plan.spec.claims.values_mut() {
         claim.primary.capacity_type = CapacityType::Spot;
+        claim.labels.insert(LabelKey::new(CAPACITY_TYPE), CapacityType::Spot.as_str().into());
     }
     for reason in plan.evidence.reasons.values_mut().filter(|reason| **reason == Reason::Empty) {
         *reason = Reason::Underutilized;
@@ -107,25 +109,27 @@ fn what_can_hurt_stands_first_with_its_workloads_and_nodes() {
     let page = page(&dangerous());
     let first = page.split("## Check first\n\n").nth(1).and_then(|rest| rest.split("\n\n").next());
     let first: Vec<&str> = first.expect("there is something").lines().collect();
-    let starts: Vec<&str> = first.iter().map(|line| line.split(':').next().unwrap_or_default()).collect();
+    let starts: Vec<&str> = first.iter().map(|line| line.split("**").nth(1).unwrap_or_default()).collect();
     assert_eq!(
         starts,
         [
-            "- No room elsewhere",
-            "- One replica",
-            "- No controller",
-            "- All replicas restart",
-            "- PodDisruptionBudget `default/web` is at its limit and allows no eviction now",
-            "- `karpenter.sh/do-not-disrupt` is set",
-            "- From on-demand to spot, where Azure can evict",
-            "- If Azure refuses the first choices, the nodes cost up to \\$876/month instead of \\$584/month."
+            "No room elsewhere",
+            "One replica",
+            "No controller",
+            "All replicas restart",
+            "PodDisruptionBudget at its limit",
+            "Do not disrupt",
+            "From on-demand to spot",
+            "Up to \\$876/month"
         ],
         "{page}"
     );
     assert!(first[1].contains("StatefulSet `shop/paydb` on `empty-1`"), "{page}");
     let head = page.lines().nth(2).unwrap_or_default();
     assert!(
-        head.contains(" 5 pods restart, 1 of them has one replica. 1 of them has no node to go to."),
+        head.contains(
+            " 5 pods restart, 1 of them has one replica. 1 of the 5 finds no room and stays Pending."
+        ),
         "{head}"
     );
     assert!(head.ends_with(" Valid until 29 Nov 08:00 UTC.**"), "{head}");
@@ -147,8 +151,8 @@ fn what_other_plans_do_to_nodes_that_pods_go_to_is_said_first() {
     ];
     let page = page(&plan);
     for line in [
-        "- Plan `2026-11/remove-empty-aaaaaaaaaa` (open) deletes `a`, `b`, where pods of this plan go.\n",
-        "- Plan `2026-11/move-pods-bbbbbbbbbb` (merged, not yet applied) sends 3 pods to `a`, where pods of this plan go: there may not be room for all.\n",
+        "- **Other plan**: `2026-11/remove-empty-aaaaaaaaaa` (open) deletes `a`, `b`, where pods of this plan go.\n",
+        "- **Other plan**: `2026-11/move-pods-bbbbbbbbbb` (merged, not yet applied) sends 3 pods to `a`, where pods of this plan go: there may not be room for all.\n",
     ] {
         let first = page.split("## Delete").next().unwrap_or_default();
         assert!(first.contains(line), "{line}\n{page}");
@@ -171,6 +175,8 @@ fn three_hundred_removals_are_each_named_on_a_page_that_can_be_read() {
     for (_, delete) in plan.spec.deletes() {
         assert!(page.contains(&format!("`{}`", delete.target.node)), "{}", delete.target.node);
     }
+    let first: usize = page.lines().take_while(|line| !line.starts_with("## Delete")).map(str::len).sum();
+    assert!(first < 2_500, "the head decides, however many nodes go: {first}");
     let lines = page.lines().count();
     assert!((600..800).contains(&lines), "two lines a node with pods, and one for all empty ones: {lines}");
     assert!(page.contains("- 300 equal nodes: `aks-general-0300`, "), "empty nodes share an item");
