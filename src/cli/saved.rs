@@ -11,16 +11,23 @@ use super::exit::{Exit, Failure};
 use super::input::real;
 use super::replace;
 use super::ui::Ui;
+use super::world;
+use crate::model::ChangeClass;
 use crate::plan::{Plan, file};
 use crate::render::proposal::derived_by;
 use crate::render::{
     Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text,
     plan_tf_json, plan_yaml,
 };
-use crate::review::CheckedPlan;
 use crate::review::proposal::{
     self, Content, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, Proposal, ProposalFault, SIGNATURE, Template,
+    class,
 };
+use crate::review::{CheckedPlan, untimely};
+
+/// The classes that `nodeform propose --class` takes.
+const PROPOSED: [ChangeClass; 4] =
+    [ChangeClass::Create, ChangeClass::RemoveEmpty, ChangeClass::MovePods, ChangeClass::Replace];
 
 /// The most bytes of a plan file: far above any plan that a person can review.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
@@ -126,6 +133,7 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
         false => Reviewed { checked: rejudged(read(&arguments.plan)?)?, struck: 0, signer: None },
     };
     let plan = checked.plan();
+    in_time(plan, &arguments.plan, is_folder)?;
     let changes = plan.spec.changes.len();
     let noun = if changes == 1 { "change" } else { "changes" };
     let digest = plan.digest();
@@ -144,6 +152,33 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
         }
     }
     Ok(Exit::Done)
+}
+
+/// Expects that a plan may begin now, as far as it says when.
+///
+/// # Errors
+/// It has expired, or is not valid yet.
+fn in_time(plan: &Plan, path: &Path, is_folder: bool) -> Result<(), Failure> {
+    let faults = untimely(plan, Some(world::now()));
+    if faults.is_empty() {
+        return Ok(());
+    }
+    let noun = if is_folder { "folder " } else { "" };
+    let hints = faults.iter().map(|fault| if is_folder { propose_anew(class(plan)) } else { fault.hint() });
+    let hints: Vec<String> = hints.collect();
+    let faults = faults.iter().map(|fault| format!("{noun}`{}`: {fault}", path.display())).collect();
+    let failure = Failure { exit: Exit::Stale, ..Failure::errors(faults) };
+    Err(hints.iter().fold(failure, |failure, hint| match failure.hints.contains(hint) {
+        true => failure,
+        false => failure.hint(hint),
+    }))
+}
+
+/// Says what to do about a plan of a folder that can never be carried out.
+pub(super) fn propose_anew(class: Option<ChangeClass>) -> String {
+    let class = class.filter(|class| PROPOSED.contains(class));
+    let class = class.map(|class| format!(" --class {class}")).unwrap_or_default();
+    format!("propose again with `nodeform propose --live{class}`, and remove the folder from the branch")
 }
 
 /// Has a saved plan judged once more.
@@ -212,9 +247,17 @@ pub(super) fn proposal(folder: &Path) -> Result<Proposal, Failure> {
     })?;
     let real = fs::canonicalize(folder).unwrap_or_else(|_| folder.to_owned());
     let mut names = real.components().rev().map(|part| part.as_os_str().to_string_lossy());
-    let name = names.next().zip(names.next()).and_then(|(name, month)| FolderName::parse(&month, &name).ok());
+    let stated = names.next().zip(names.next()).map(|(name, month)| (month.into_owned(), name.into_owned()));
+    let name = stated.as_ref().and_then(|(month, name)| FolderName::parse(month, name).ok());
     let files = Files::of(found).map_err(|fault| failure(&fault))?;
-    proposal::read(name.as_ref(), files, derived_by).map_err(|fault| failure(&fault))
+    let read = proposal::read(name.as_ref(), files, derived_by).map_err(|fault| failure(&fault))?;
+    if let Some((found, stated)) = FolderName::of(&read.plan).zip(stated)
+        && found.is_misplaced(&stated.0, &stated.1)
+    {
+        let stated = format!("{}/{}", stated.0, stated.1);
+        return Err(failure(&ProposalFault::OtherName { stated, found: found.to_string() }));
+    }
+    Ok(read)
 }
 
 /// Undoes what Git does to text where `core.autocrlf` is set: each line feed has got a carriage return. What is merged is

@@ -128,6 +128,26 @@ pub enum NotApproved {
 }
 
 impl NotApproved {
+    /// Returns whether it is the plan itself that may never be carried out, whatever is done about cluster and machine.
+    #[must_use]
+    pub const fn is_of_plan(&self) -> bool {
+        match self {
+            Self::NotLive
+            | Self::WhatIf
+            | Self::WithoutEnd
+            | Self::TooLong { .. }
+            | Self::SeenLater { .. }
+            | Self::Expired { .. } => true,
+            Self::OtherCluster { .. }
+            | Self::Suspended { .. }
+            | Self::MissingKinds { .. }
+            | Self::MissingActions { .. }
+            | Self::NodeAutoProvisioning { .. }
+            | Self::Karpenter { .. }
+            | Self::ClusterAutoscaler { .. } => false,
+        }
+    }
+
     /// Returns the next thing to do.
     #[must_use]
     pub fn hint(&self) -> String {
@@ -200,11 +220,10 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     if let Some(found) = other_cluster(&execution, now.snapshot) {
         refused.push(found);
     }
-    refused.extend(out_of_time(&plan, &execution, now.snapshot.at).filter(|_| now.begun.is_empty()));
-    let expired = plan.spec.expires_at.filter(|at| now.snapshot.at.is_none_or(|now| now >= *at));
-    if let Some(at) = expired.filter(|_| now.begun.is_empty()) {
-        refused.push(NotApproved::Expired { at });
+    if now.begun.is_empty() {
+        refused.extend(untimely(&plan, now.snapshot.at));
     }
+    let expired = expired(&plan, now.snapshot.at);
     let is_suspended = now.policy.fleet.is_suspended;
     if is_suspended && now.begun.is_empty() {
         refused.push(NotApproved::Suspended { fleet: now.policy.fleet.name.as_deref().map(Arc::from) });
@@ -243,6 +262,20 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     }
     drop(room);
     Ok(ApprovedPlan::of(plan, execution, left_out, (terms, brakes)))
+}
+
+/// Returns why a plan of a live cluster may not begin at a time: it has expired, is not valid yet, or says times that no plan
+/// has. Of a plan that was not made of a live cluster nothing is said.
+#[must_use]
+pub fn untimely(plan: &Plan, now: Option<Timestamp>) -> Vec<NotApproved> {
+    let Some(execution) = &plan.spec.execution else { return Vec::new() };
+    let expired = expired(plan, now).map(|at| NotApproved::Expired { at });
+    out_of_time(plan, execution, now).into_iter().chain(expired).collect()
+}
+
+/// Since when a plan may not begin any more. At a time that is not known it may not.
+fn expired(plan: &Plan, now: Option<Timestamp>) -> Option<Timestamp> {
+    plan.spec.expires_at.filter(|at| now.is_none_or(|now| now >= *at))
 }
 
 /// Why the times that a plan says cannot be so: nobody who reviews one expects it to begin in half a year.
@@ -334,7 +367,7 @@ fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
 mod tests {
     use jiff::{SignedDuration, Timestamp};
 
-    use super::out_of_time;
+    use super::{NotApproved, untimely};
     use crate::launch::tests::world::{moving, planned};
 
     /// What is said of a plan whose cluster was seen and that expires so many hours after the start, one hour after it.
@@ -343,9 +376,10 @@ mod tests {
         let at = |hours: i64| start + SignedDuration::from_hours(hours);
         let mut plan = planned(&moving());
         plan.spec.expires_at = expires_at.map(at);
-        let mut execution = plan.spec.execution.clone().expect("it can be carried out");
-        execution.seen_at = seen_at.map(at);
-        out_of_time(&plan, &execution, Some(at(1))).map(|refused| refused.to_string())
+        plan.spec.execution.as_mut().expect("it can be carried out").seen_at = seen_at.map(at);
+        let said = untimely(&plan, Some(at(1)));
+        assert!(said.iter().all(NotApproved::is_of_plan));
+        (!said.is_empty()).then(|| said.iter().map(ToString::to_string).collect::<Vec<_>>().join("; "))
     }
 
     #[test]
@@ -363,6 +397,7 @@ mod tests {
                 "the plan was made at 2026-11-28T10:00:00Z, which is in the future (now 2026-11-28T09:00:00Z)"
             )
         );
+        assert_eq!(said(Some(0), Some(1)).as_deref(), Some("the plan expired at 2026-11-28T09:00:00Z"));
         for (seen_at, expires_at) in [(None, Some(24)), (Some(0), None)] {
             assert_eq!(said(seen_at, expires_at).as_deref(), Some("the plan has no expiry time"));
         }

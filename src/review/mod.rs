@@ -19,7 +19,7 @@ mod obstacles;
 pub mod proposal;
 mod room;
 
-pub use approve::{NotApproved, Now, Terms, VALID_MAX, approve, finish, other_cluster, resume};
+pub use approve::{NotApproved, Now, Terms, VALID_MAX, approve, finish, other_cluster, resume, untimely};
 pub use approved::ApprovedPlan;
 pub use brakes::{Braked, Brakes, Leaving};
 pub use left_out::LeftOut;

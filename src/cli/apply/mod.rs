@@ -26,7 +26,7 @@ use crate::automatic;
 use crate::cluster::lease::{self, Held};
 use crate::cluster::{ClusterFailure, ClusterFailureKind};
 use crate::launch::Materials;
-use crate::model::{NodeName, Wishes};
+use crate::model::{ChangeClass, NodeName, Wishes};
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Evidence, Plan};
 use crate::review::{
@@ -34,10 +34,6 @@ use crate::review::{
 };
 use crate::rollout::{self, Ended, Event, Outcome};
 use crate::snapshot::Abandoned;
-
-/// What to do about a merged plan that is not carried out any more.
-const PROPOSE_ANEW: &str =
-    "propose anew with `nodeform propose --live --class CLASS`, or delete the folder from the branch";
 
 /// Carries a plan out.
 ///
@@ -203,7 +199,8 @@ impl Applying<'_> {
                 if let (Some(review), [NotApproved::Expired { .. }]) = (&self.review, &*faults) {
                     self.expire(checked.plan().clone(), now, review);
                 }
-                return Err(not_approved_of(&faults, self.review.is_some()));
+                let class = self.review.as_ref().map(|review| review.watch.name.class);
+                return Err(not_approved_of(&faults, class));
             }
         };
         // What has begun is finished: half a removal helps nobody.
@@ -358,9 +355,11 @@ impl Applying<'_> {
         let writer = cluster.writing(&gate);
         let folder = self.review.as_ref().map(|review| review.watch.place.folder(&review.watch.name));
         let book = Book::open(writer.clone(), plan, By::Person(folder.as_deref()), world::now()).await;
-        let book = book.map_err(|fault| match (&fault, folder.is_some()) {
-            (NotBegun::Spent { .. }, true) => {
-                Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()).hint(PROPOSE_ANEW) }
+        let class = self.review.as_ref().map(|review| review.watch.name.class);
+        let book = book.map_err(|fault| match (&fault, class) {
+            (NotBegun::Spent { .. }, Some(class)) => {
+                let hint = saved::propose_anew(Some(class));
+                Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()).hint(hint) }
             }
             _ => not_begun(&fault),
         })?;
@@ -427,14 +426,16 @@ pub(super) fn not_begun(fault: &NotBegun) -> Failure {
 }
 
 fn not_approved(faults: &[NotApproved]) -> Failure {
-    not_approved_of(faults, false)
+    not_approved_of(faults, None)
 }
 
-/// Says why a plan is not carried out; one that was merged is not made anew by `plan`.
-fn not_approved_of(faults: &[NotApproved], is_merged: bool) -> Failure {
+/// Says why a plan is not carried out; one of a class that was merged is not made anew by `plan`.
+fn not_approved_of(faults: &[NotApproved], merged: Option<ChangeClass>) -> Failure {
     let failure = Failure { exit: Exit::Stale, ..Failure::errors(Vec::new()) };
-    let is_late = |fault: &NotApproved| matches!(fault, NotApproved::Expired { .. });
-    let hint = |fault| if is_merged && is_late(fault) { PROPOSE_ANEW.to_owned() } else { fault.hint() };
+    let hint = |fault: &NotApproved| match merged.filter(|_| fault.is_of_plan()) {
+        Some(class) => saved::propose_anew(Some(class)),
+        None => fault.hint(),
+    };
     faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(&hint(fault))))
 }
 

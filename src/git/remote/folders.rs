@@ -11,7 +11,7 @@ use super::super::objects::{Entry, Objects};
 use super::address::FolderPath;
 use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
-use crate::review::proposal::{Content, FILE_BYTES_MAX, PLAN, is_file, is_month};
+use crate::review::proposal::{Content, FILE_BYTES_MAX, PLAN, is_dated, is_file, is_month, is_plan};
 
 /// Something in the folder of a month.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -47,7 +47,8 @@ fn plain(name: &BString) -> String {
 }
 
 impl Clone {
-    /// Lists what lies in the folders of months, in order of names. What lies beside them is somebody else's.
+    /// Lists what lies in the folders of months, in order of names, and of folders that are called as a month is but for a
+    /// mistake. What lies beside them is somebody else's, unless it has a plan's name.
     ///
     /// # Errors
     /// An object cannot be read.
@@ -63,18 +64,27 @@ impl Clone {
             folder = next.id;
         }
         let mut plans = Vec::new();
+        let parent = path.parts().last().map(String::as_str);
         for Entry { name, kind, id } in objects.folder(&path.to_string(), folder)? {
-            let Some(month) = name.to_str().ok().filter(|name| is_month(name)) else { continue };
             if kind != EntryKind::Tree {
                 continue;
             }
-            let entries = objects.folder(&format!("{path}/{month}"), id)?;
-            plans.extend(entries.into_iter().map(|Entry { name, kind, id }| PlanEntry {
-                month: month.to_owned(),
+            let month = plain(&name);
+            if is_plan(&month) && !parent.is_some_and(is_month) {
+                let month = parent.unwrap_or(".").to_owned();
+                plans.push(PlanEntry { month, name: plain(&name), is_folder: true, id });
+                continue;
+            }
+            let entries = objects.folder(&format!("{path}/{month}"), id)?.into_iter();
+            let entries = entries.map(|Entry { name, kind, id }| PlanEntry {
+                month: month.clone(),
                 name: plain(&name),
                 is_folder: kind == EntryKind::Tree,
                 id,
-            }));
+            });
+            plans.extend(
+                entries.filter(|entry| is_dated(&month) || (entry.is_folder && is_plan(&entry.name))),
+            );
         }
         Ok(Found { is_there: true, entries: plans })
     }

@@ -7,11 +7,19 @@ use crate::plan::PlanFileFault;
 pub enum ProposalFault {
     /// The folder is called as nodeform calls none.
     #[error(
-        "`{name}` is no name of a plan's folder: that is MONTH/CLASS-ID, as `2026-11/move-pods-k3v9q2m7xa`"
+        "`{name}` is not a plan folder name (expected MONTH/CLASS-ID, such as `2026-11/move-pods-k3v9q2m7xa`)"
     )]
     Name {
         /// The name, with the month's.
         name: String,
+    },
+    /// The folder lies in no month's.
+    #[error("folder `{name}` is in `{month}`, which is not a month (expected YEAR-MONTH, such as `2026-11`)")]
+    Month {
+        /// The folder's name.
+        name: String,
+        /// The name of the one that it is in.
+        month: String,
     },
     /// Something that is no file, such as a link, a folder or a submodule.
     #[error("`{name}` is no plain file")]
@@ -97,7 +105,7 @@ impl ProposalFault {
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Name { .. } | Self::OtherName { .. } => {
+            Self::Name { .. } | Self::Month { .. } | Self::OtherName { .. } => {
                 "keep a plan's folder where `nodeform propose` put it, under its own name"
             }
             Self::NoFile { .. } | Self::OtherFile { .. } => {

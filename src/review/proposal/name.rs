@@ -46,8 +46,19 @@ impl FolderName {
     /// They are not as nodeform writes them.
     pub fn parse(month: &str, folder: &str) -> Result<Self, ProposalFault> {
         let named = || ProposalFault::Name { name: format!("{month}/{folder}") };
-        let (class, id) = parts(folder).filter(|_| is_month(month)).ok_or_else(named)?;
+        let (class, id) = parts(folder).ok_or_else(named)?;
+        if !is_month(month) {
+            return Err(ProposalFault::Month { name: folder.to_owned(), month: month.to_owned() });
+        }
         Ok(Self { month: month.to_owned(), class, id: id.to_owned() })
+    }
+
+    /// Returns whether a folder of such a name, in one of such a name, is in the place of another plan. One whose names are
+    /// no plan's and no month's, such as a copy to look at, is in nobody's place.
+    #[must_use]
+    pub fn is_misplaced(&self, month: &str, folder: &str) -> bool {
+        let (is_plan, is_dated) = (is_plan(folder), is_dated(month));
+        ((is_plan || is_dated) && folder != self.folder()) || (is_dated && month != self.month)
     }
 
     /// Returns the branch that the plan is proposed on: of this plan alone.
@@ -76,6 +87,19 @@ pub fn is_month(name: &str) -> bool {
     let are_digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     let is_in_year = month.parse::<u8>().is_ok_and(|month| (1..=12).contains(&month));
     year.len() == 4 && month.len() == 2 && are_digits(year) && are_digits(month) && is_in_year
+}
+
+/// Returns whether a name is meant for that of a month's folder, be there such a month or not, as `2026-13`.
+#[must_use]
+pub fn is_dated(name: &str) -> bool {
+    let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    name.split_once('-').is_some_and(|(year, month)| are_digits(year) && are_digits(month))
+}
+
+/// Returns whether a name is that of a plan's folder, without its month.
+#[must_use]
+pub fn is_plan(name: &str) -> bool {
+    parts(name).is_some()
 }
 
 /// Returns the class that a plan is reviewed as: of several the weightiest. Nothing for a plan that changes nothing.

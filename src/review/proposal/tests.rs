@@ -96,6 +96,29 @@ fn a_folder_is_named_by_month_class_and_plan() {
 }
 
 #[test]
+fn a_folder_in_the_place_of_another_plan_is_misplaced_and_a_copy_elsewhere_is_not() {
+    let name = FolderName::parse("2026-11", "move-pods-k3v2q2m7xa").expect("a name");
+    for (month, folder) in
+        [("2026-11", "move-pods-k3v2q2m7xa"), ("tmp", "move-pods-k3v2q2m7xa"), ("tmp", "x")]
+    {
+        assert!(!name.is_misplaced(month, folder), "{month}/{folder}");
+    }
+    for (month, folder) in [
+        ("2026-12", "move-pods-k3v2q2m7xa"),
+        ("2026-13", "move-pods-k3v2q2m7xa"),
+        ("2026-1", "move-pods-k3v2q2m7xa"),
+        ("2026-11", "create-k3v2q2m7xa"),
+        ("2026-11", "move-pods-aaaaaaaaaa"),
+        ("2026-11", "x"),
+        ("tmp", "move-pods-aaaaaaaaaa"),
+    ] {
+        assert!(name.is_misplaced(month, folder), "{month}/{folder}");
+    }
+    let fault = FolderName::parse("2026-13", "move-pods-k3v2q2m7xa").expect_err("there is no such month");
+    assert!(fault.to_string().contains("is in `2026-13`, which is not a month"), "{fault}");
+}
+
+#[test]
 fn a_plan_of_several_classes_goes_under_the_weightiest() {
     let mut plan = example();
     // An empty node goes, two come.

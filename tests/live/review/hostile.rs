@@ -43,7 +43,7 @@ async fn what_lies_beside_plans_is_left_alone_and_strange_folders_are_refused_by
     stage.forge.commit("Strange");
     let ran = stage.apply().await;
     assert_eq!(ran.code, Some(3), "{ran:?}");
-    for said in ["`2026-11/notes.txt` is no name of a plan's folder", "`plan.jsonc` is no plain file"] {
+    for said in ["`2026-11/notes.txt` is not a plan folder name", "`plan.jsonc` is no plain file"] {
         assert!(ran.said.contains(said), "{}", ran.said);
     }
     assert!(!ran.said.contains("root:"), "{}", ran.said);

@@ -47,11 +47,25 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
         refused(&stage, because).await;
         stage.forge.git(&["revert", "--no-edit", "HEAD"]);
     }
-    stage.forge.git(&["mv", &folder, "nodeform/plans/2020-01-moved"]);
-    stage.forge.git(&["mv", "nodeform/plans/2020-01-moved", &folder.replace("create-", "replace-")]);
-    stage.forge.commit("Moved");
-    refused(&stage, "the folder is called").await;
-    stage.forge.git(&["revert", "--no-edit", "HEAD"]);
+    let parts: Vec<&str> = folder.rsplit('/').collect();
+    let month = |month: &str| folder.replace(parts[1], month);
+    for (there, because) in [
+        (folder.replace("create-", "replace-"), "the folder is called"),
+        (month("2020-01"), "the folder is called"),
+        (month("2026-13"), "is in `2026-13`, which is not a month"),
+        (format!("nodeform/plans/{}", parts[0]), "is in `plans`, which is not a month"),
+    ] {
+        let local = stage.forge.path(&there);
+        std::fs::create_dir_all(local.parent().expect("a folder")).expect("it can be made");
+        std::fs::rename(stage.forge.path(&folder), &local).expect("it can be moved");
+        stage.forge.commit("Moved");
+        refused(&stage, because).await;
+        let verified = stage.program.nodeform(&["verify", &local.display().to_string()], &[]).await;
+        let is_in_place = there.ends_with(&format!("plans/{}", parts[0]));
+        assert_eq!(verified.code, Some(if is_in_place { 0 } else { 3 }), "{there}: {verified:?}");
+        assert!(is_in_place || verified.said.contains("the folder is called"), "{there}: {verified:?}");
+        stage.forge.git(&["revert", "--no-edit", "HEAD"]);
+    }
     stage.forge.git(&["push", "--quiet", "origin", "main"]);
     let applied = stage.apply().await;
     assert_eq!(applied.code, Some(0), "{applied:?}");
@@ -76,13 +90,18 @@ async fn a_plan_of_another_cluster_is_counted_and_one_that_is_late_is_refused_on
     assert_eq!(elsewhere.machines().await.0, 0, "{skipped:?}");
 
     let stage = Stage::start().await;
-    stage.propose(&["--class", "create", "--valid-for", "1s"]).await;
+    let folder = stage.propose(&["--class", "create", "--valid-for", "1s"]).await;
     stage.forge.merge(CREATE);
     let proposed = std::time::Instant::now();
     stage.program.wait(async || proposed.elapsed().as_secs() >= 1).await;
     let late = refused(&stage, "the plan expired at").await;
-    assert!(late.said.contains("hint: propose anew with `nodeform propose"), "{}", late.said);
+    let hint = "hint: propose again with `nodeform propose --live --class create`, and remove the folder";
+    assert!(late.said.contains(hint), "{}", late.said);
     assert!(!late.said.contains("plan --live"), "{}", late.said);
+    let folder = stage.forge.path(&folder).display().to_string();
+    let verified = stage.program.nodeform(&["verify", &folder], &[]).await;
+    assert_eq!((verified.code, verified.printed.as_str()), (Some(3), ""), "{verified:?}");
+    assert!(verified.said.contains("the plan expired at 20") && verified.said.contains(hint), "{verified:?}");
     let again = stage.apply().await;
     assert_eq!(again.code, Some(0), "it is told once: {again:?}");
     assert!(again.said.contains("Skipped: 1 plan, expired"), "{again:?}");

@@ -54,7 +54,7 @@ async fn strange_trees_are_refused_by_name_and_the_good_plan_beside_them_is_carr
             "a terminal's code",
             holding("echo '{}'"),
             "create-$(printf \"\\033\")[2Ja",
-            "is no name of a plan's folder",
+            "is not a plan folder name",
         ),
     ];
     for (what, inner, name, said) in &cases {
