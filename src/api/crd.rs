@@ -9,7 +9,7 @@ use super::capacity_buffer::{CapacityBufferSpec, CapacityBufferStatus};
 use super::node_claim::{NodeClaimSpec, NodeClaimStatus};
 use super::node_fleet::{NodeFleetSpec, NodeFleetStatus};
 use super::node_overlay::{NodeOverlaySpec, NodeOverlayStatus};
-use super::node_plan::{NodePlanSpec, NodePlanStatus};
+use super::node_plan::{NodePlanChunkSpec, NodePlanSpec, NodePlanStatus};
 use super::node_pool::{NodePoolSpec, NodePoolStatus};
 use super::structural::schema_of;
 
@@ -19,37 +19,40 @@ pub fn schema(kind: Kind) -> Value {
         Kind::AksNodeClass => (
             "AKSNodeClass says how the VMs of a NodePool are made.",
             schema_of::<AksNodeClassSpec>(),
-            schema_of::<AksNodeClassStatus>(),
+            Some(schema_of::<AksNodeClassStatus>()),
         ),
         Kind::CapacityBuffer => (
             "CapacityBuffer is room that is kept free for pods to come.",
             schema_of::<CapacityBufferSpec>(),
-            schema_of::<CapacityBufferStatus>(),
+            Some(schema_of::<CapacityBufferStatus>()),
         ),
         Kind::NodeClaim => (
             "NodeClaim is one node that was asked for.",
             schema_of::<NodeClaimSpec>(),
-            schema_of::<NodeClaimStatus>(),
+            Some(schema_of::<NodeClaimStatus>()),
         ),
         Kind::NodeFleet => (
             "NodeFleet says how nodeform treats one cluster as a whole. There is at most one in a cluster.",
             schema_of::<NodeFleetSpec>(),
-            schema_of::<NodeFleetStatus>(),
+            Some(schema_of::<NodeFleetStatus>()),
         ),
         Kind::NodeOverlay => (
             "NodeOverlay changes prices and resources of sizes.",
             schema_of::<NodeOverlaySpec>(),
-            schema_of::<NodeOverlayStatus>(),
+            Some(schema_of::<NodeOverlayStatus>()),
         ),
         Kind::NodePlan => (
-            "NodePlan is a plan with effects and what has become of it, or a chunk of the text of one.",
+            "NodePlan is a plan with effects and what has become of it.",
             schema_of::<NodePlanSpec>(),
-            schema_of::<NodePlanStatus>(),
+            Some(schema_of::<NodePlanStatus>()),
         ),
+        Kind::NodePlanChunk => {
+            ("NodePlanChunk is a chunk of the text of a NodePlan.", schema_of::<NodePlanChunkSpec>(), None)
+        }
         Kind::NodePool => (
             "NodePool is a pool of nodes that are made when pods need them.",
             schema_of::<NodePoolSpec>(),
-            schema_of::<NodePoolStatus>(),
+            Some(schema_of::<NodePoolStatus>()),
         ),
     };
     let mut object = json!({
@@ -59,10 +62,12 @@ pub fn schema(kind: Kind) -> Value {
             "kind": {"description": "Kind of the object.", "type": "string"},
             "metadata": {"type": "object"},
             "spec": spec,
-            "status": status,
         },
         "type": "object",
     });
+    if let Some(status) = status {
+        object["properties"]["status"] = status;
+    }
     if is_spec_required(kind) {
         object["required"] = json!(["spec"]);
     }
@@ -71,7 +76,12 @@ pub fn schema(kind: Kind) -> Value {
 
 fn is_spec_required(kind: Kind) -> bool {
     match kind {
-        Kind::CapacityBuffer | Kind::NodeClaim | Kind::NodeOverlay | Kind::NodePlan | Kind::NodePool => true,
+        Kind::CapacityBuffer
+        | Kind::NodeClaim
+        | Kind::NodeOverlay
+        | Kind::NodePlan
+        | Kind::NodePlanChunk
+        | Kind::NodePool => true,
         Kind::AksNodeClass | Kind::NodeFleet => false,
     }
 }
@@ -80,12 +90,14 @@ fn is_spec_required(kind: Kind) -> bool {
 pub fn definition(kind: Kind) -> Value {
     let facts = kind.facts();
     let mut names = json!({
-        "categories": facts.categories,
         "kind": facts.kind,
         "listKind": format!("{}List", facts.kind),
         "plural": facts.plural,
         "singular": facts.singular,
     });
+    if !facts.categories.is_empty() {
+        names["categories"] = json!(facts.categories);
+    }
     if !facts.short_names.is_empty() {
         names["shortNames"] = json!(facts.short_names);
     }
@@ -108,7 +120,10 @@ pub fn definition(kind: Kind) -> Value {
 }
 
 fn version_of(kind: Kind, name: &str) -> Value {
-    let mut subresources = json!({"status": {}});
+    let mut subresources = json!({});
+    if kind != Kind::NodePlanChunk {
+        subresources["status"] = json!({});
+    }
     if kind == Kind::NodePool {
         subresources["scale"] =
             json!({"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.nodes"});
@@ -173,6 +188,11 @@ fn columns(kind: Kind) -> Vec<Value> {
             wide(column("Weight", ".spec.weight", "integer")),
         ],
         Kind::NodePlan => columns_of_plan(age),
+        Kind::NodePlanChunk => vec![
+            column("Chunk", ".spec.number", "integer"),
+            described(column("Of", ".spec.of", "integer"), "How many chunks the plan's text has."),
+            age,
+        ],
         Kind::NodePool => vec![
             column("NodeClass", ".spec.template.spec.nodeClassRef.name", "string"),
             column("Nodes", ".status.nodes", "string"),
@@ -185,18 +205,21 @@ fn columns(kind: Kind) -> Vec<Value> {
     }
 }
 
-/// A plan's columns; a chunk has only its number and its age.
+/// A plan's columns: what is asked of one at a glance.
 fn columns_of_plan(age: Value) -> Vec<Value> {
+    let monthly = "By how many dollars a month it changes what the fleet costs.";
     vec![
-        column("Phase", ".status.phase", "string"),
-        column("Add", ".spec.changes.add", "integer"),
-        column("Destroy", ".spec.changes.destroy", "integer"),
-        described(column("Chunk", ".spec.chunk.number", "integer"), "Which chunk of a plan's text it is."),
+        column("Class", ".spec.class", "string"),
+        described(column("Folder", ".spec.folder", "string"), "The folder in which it was merged."),
+        described(column("Nodes", ".spec.changes.nodes", "string"), "Nodes to add, change and destroy."),
+        described(column("$/Month", ".spec.monthlyDelta", "string"), monthly),
+        described(column("Expires", ".spec.expiresAt", "string"), "Until when it may begin."),
+        described(column("Outcome", ".status.phase", "string"), "How far it is, or how it ended."),
         age,
-        wide(column("Change", ".spec.changes.change", "integer")),
+        wide(column("Ready", r#".status.conditions[?(@.type=="Ready")].status"#, "string")),
         wide(column("Done", ".status.counts.done", "integer")),
+        wide(column("Waiting", ".status.counts.waiting", "integer")),
         wide(column("Failed", ".status.counts.failed", "integer")),
-        wide(column("Expires", ".spec.expiresAt", "string")),
     ]
 }
 

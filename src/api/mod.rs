@@ -25,7 +25,7 @@ pub mod template;
 pub mod text;
 pub mod units;
 
-/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet and NodePlan.
+/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet, NodePlan and its chunks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `karpenter.azure.com` AKSNodeClass.
@@ -40,6 +40,8 @@ pub enum Kind {
     NodeOverlay,
     /// `nodeform.dev` NodePlan.
     NodePlan,
+    /// `nodeform.dev` NodePlanChunk.
+    NodePlanChunk,
     /// `karpenter.sh` NodePool.
     NodePool,
 }
@@ -75,13 +77,14 @@ pub struct KindFacts {
 
 impl Kind {
     /// Every kind, by name.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::AksNodeClass,
         Self::CapacityBuffer,
         Self::NodeClaim,
         Self::NodeFleet,
         Self::NodeOverlay,
         Self::NodePlan,
+        Self::NodePlanChunk,
         Self::NodePool,
     ];
 
@@ -94,6 +97,7 @@ impl Kind {
             Self::NodeFleet => &NODE_FLEET,
             Self::NodeOverlay => &NODE_OVERLAY,
             Self::NodePlan => &NODE_PLAN,
+            Self::NodePlanChunk => &NODE_PLAN_CHUNK,
             Self::NodePool => &NODE_POOL,
         }
     }
@@ -207,6 +211,22 @@ static NODE_PLAN: KindFacts = KindFacts {
     categories: &["nodeform"],
     schema: include_str!("../../schemas/nodeplan.json"),
     crd: include_str!("../../crds/nodeform.dev_nodeplans.yaml"),
+};
+
+static NODE_PLAN_CHUNK: KindFacts = KindFacts {
+    group: "nodeform.dev",
+    version: "v1alpha1",
+    version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
+    kind: "NodePlanChunk",
+    plural: "nodeplanchunks",
+    singular: "nodeplanchunk",
+    short_names: &[],
+    // `kubectl get nodeform` shows what people ask for.
+    categories: &[],
+    schema: include_str!("../../schemas/nodeplanchunk.json"),
+    crd: include_str!("../../crds/nodeform.dev_nodeplanchunks.yaml"),
 };
 
 static NODE_POOL: KindFacts = KindFacts {

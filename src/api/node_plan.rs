@@ -1,7 +1,7 @@
-//! `nodeform.dev/v1alpha1` NodePlan: the ledger of what was planned and carried out.
+//! `nodeform.dev/v1alpha1` NodePlan: the ledger of what was planned and carried out. NodePlanChunk: its texts.
 //!
-//! One object for each plan with effects, and one for each chunk of its text, since etcd holds no object above 1.5 MiB.
-//! Must never hold a secret: plans have none.
+//! One NodePlan for each plan with effects, and a NodePlanChunk for each chunk of its text, since etcd holds no object above
+//! 1.5 MiB. Must never hold a secret: plans have none.
 
 use std::collections::BTreeMap;
 
@@ -27,7 +27,7 @@ pub const CHUNK_BYTES_MAX: usize = 256 << 10;
 /// How many chunks a plan has at most: 32 MiB of text.
 pub const CHUNKS_MAX: usize = 128;
 
-/// A plan, or a chunk of its text.
+/// A plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NodePlan {
@@ -35,27 +35,21 @@ pub struct NodePlan {
     pub api_version: String,
     /// `NodePlan`.
     pub kind: String,
-    /// The name is the plan's id, of a chunk with `-` and its number.
+    /// The name is the plan's id.
     pub metadata: ObjectMeta,
     /// What was planned; it never changes.
     pub spec: NodePlanSpec,
-    /// What has become of it; a chunk has none.
+    /// What has become of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<NodePlanStatus>,
 }
 
-/// What was planned, or a chunk of its text. It never changes.
+/// What was planned. It never changes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[cfg_attr(
     feature = "schema",
-    schemars(extend("x-kubernetes-validations" = [
-        {"message": "spec is immutable", "rule": "self == oldSelf"},
-        {
-            "message": "a NodePlan has either 'chunks', how many there are, or 'chunk', which is one of them",
-            "rule": "has(self.chunks) != has(self.chunk)",
-        },
-    ]))
+    schemars(extend("x-kubernetes-validations" = [{"message": "spec is immutable", "rule": "self == oldSelf"}]))
 )]
 #[serde(rename_all = "camelCase")]
 pub struct NodePlanSpec {
@@ -70,6 +64,19 @@ pub struct NodePlanSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 64)))]
     pub cluster: Option<String>,
+    /// The class that it is reviewed as, the weightiest of its changes: `create`, `remove-empty`, `move-pods`, `replace`,
+    /// `update`, `delete-pool`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 32)))]
+    pub class: Option<String>,
+    /// The folder in which it was merged, as month and name; absent where it was not reviewed in Git.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 128)))]
+    pub folder: Option<String>,
+    /// By how much it changes what the fleet costs in a month of 730 hours, in dollars; negative where it saves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 32)))]
+    pub monthly_delta: Option<String>,
     /// Until when it may begin, in RFC 3339.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time", "maxLength" = 64)))]
@@ -77,13 +84,9 @@ pub struct NodePlanSpec {
     /// How much it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<PlannedChanges>,
-    /// How many chunks its text has. Each is a NodePlan of its own, written before this one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    /// How many chunks its text has. Each is a NodePlanChunk, written before this.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 128)))]
-    pub chunks: Option<i32>,
-    /// One chunk of the text of the plan with this digest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub chunk: Option<PlanChunk>,
+    pub chunks: i32,
 }
 
 /// How much a plan changes.
@@ -100,17 +103,42 @@ pub struct PlannedChanges {
     /// Nodes to destroy.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 0)))]
     pub destroy: i32,
+    /// The three in one, as `+1 ~0 -3`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 64)))]
+    pub nodes: Option<String>,
     /// Changes by class: `create`, `remove-empty`, `move-pods`, `replace`, `update`, `adopt`, `forget`, `delete-pool`.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxProperties" = 20)))]
     pub by_class: Option<BTreeMap<String, i32>>,
 }
 
-/// One chunk of a plan's text.
+/// A chunk of a plan's text.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct NodePlanChunk {
+    /// `nodeform.dev/v1alpha1`.
+    pub api_version: String,
+    /// `NodePlanChunk`.
+    pub kind: String,
+    /// The name is the plan's with `-` and the chunk's number.
+    pub metadata: ObjectMeta,
+    /// The chunk; it never changes.
+    pub spec: NodePlanChunkSpec,
+}
+
+/// One chunk of a plan's text. It never changes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(extend("x-kubernetes-validations" = [{"message": "spec is immutable", "rule": "self == oldSelf"}]))
+)]
 #[serde(rename_all = "camelCase")]
-pub struct PlanChunk {
+pub struct NodePlanChunkSpec {
+    /// The digest of the plan.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 71, "pattern" = super::pattern::DIGEST)))]
+    pub digest: String,
     /// Which, from 1 on.
     #[cfg_attr(feature = "schema", schemars(extend("minimum" = 1, "maximum" = 128)))]
     pub number: i32,

@@ -7,20 +7,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
-use serde_json::Value;
 
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 use crate::ledger::{
-    self, Changes, Entry, GivenUp, Ledger, LedgerFault, Lost, NeverJoined, PLANS_ONLY, Progress, Recorded,
-    Refused,
+    self, CHUNKS, Changes, Entry, GivenUp, Ledger, LedgerFault, Lost, NeverJoined, PLANS, Progress, Recorded,
+    Refused, Written,
 };
 use crate::model::{ChangeClass, Digest, Refusal};
-use crate::plan::{Change, ChangeId, PlanSpec, figures};
+use crate::plan::{Change, ChangeId, PlanSpec, Summary, figures};
 use crate::review::ApprovedPlan;
+use crate::review::proposal::class;
 use crate::rollout::{Loss, Outcome, Silent};
-
-pub(super) const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 /// Why a plan cannot be begun, as far as the ledger knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -164,8 +162,8 @@ impl Book {
 
     /// Writes the plan itself down, with its text.
     async fn write_plan(&self) -> Result<(), NotBegun> {
-        for object in ledger::objects(&self.entry)? {
-            match self.writer.create(PLANS, &object).await {
+        for Written { at, object } in ledger::objects(&self.entry)? {
+            match self.writer.create(at, &object).await {
                 Ok(_) => {}
                 // A chunk that is there already.
                 Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
@@ -307,7 +305,7 @@ fn losses(recorded: &Recorded) -> impl Iterator<Item = Loss> {
 /// # Errors
 /// The API server refuses, or the text is not whole.
 pub async fn text(cluster: &Cluster, plan: &Recorded) -> Result<String, NotBegun> {
-    let chunks = objects(cluster, &ledger::chunks_of(&plan.name)).await?;
+    let chunks = cluster.list(CHUNKS, &ledger::chunks_of(&plan.name)).await?.items();
     Ok(ledger::text(plan, &chunks)?)
 }
 
@@ -316,11 +314,7 @@ pub async fn text(cluster: &Cluster, plan: &Recorded) -> Result<String, NotBegun
 /// # Errors
 /// The API server refuses, or does not know the kind.
 pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
-    Ok(ledger::read(&objects(cluster, PLANS_ONLY).await?))
-}
-
-async fn objects(cluster: &Cluster, query: &str) -> Result<Vec<Value>, NotBegun> {
-    Ok(cluster.list(PLANS, query).await?.items())
+    Ok(ledger::read(&cluster.list(PLANS, "").await?.items()))
 }
 
 fn entry(plan: &ApprovedPlan, by: By<'_>, digest: Digest) -> Entry {
@@ -351,6 +345,10 @@ fn entry(plan: &ApprovedPlan, by: By<'_>, digest: Digest) -> Entry {
         digest,
         parent: spec.parent,
         cluster: Some(plan.execution().cluster.uid.to_string()),
+        class: class(plan.plan()).map(|class| class.to_string()),
+        // A plan that was read back says nothing of money.
+        monthly_delta: Some(Summary::of(plan.plan()).monthly_delta)
+            .filter(|_| plan.plan().evidence.seen_at.is_some()),
         expires_at: spec.expires_at,
         folder: match by {
             By::Person(folder) => folder.map(str::to_owned),

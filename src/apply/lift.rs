@@ -5,9 +5,9 @@
 
 use serde_json::Value;
 
-use super::book::{NotBegun, PLANS};
+use super::book::NotBegun;
 use crate::cluster::{Cluster, Writer};
-use crate::ledger::{self, Recorded};
+use crate::ledger::{self, PLANS, Recorded};
 use crate::model::label;
 use crate::rollout::action::patch::{ANNOTATIONS, LABELS, Operations};
 use crate::snapshot::Abandoned;

@@ -4,7 +4,7 @@
 
 use jiff::Timestamp;
 
-use super::book::{NotBegun, PLANS, recorded};
+use super::book::{NotBegun, recorded};
 use crate::cluster::{Preconditions, Writer};
 use crate::ledger;
 
@@ -14,8 +14,8 @@ use crate::ledger;
 /// The API server refuses, or does not answer: those that are left go another time.
 pub async fn tidy(writer: &Writer, at: Timestamp) -> Result<(), NotBegun> {
     let ledger = recorded(writer.cluster()).await?;
-    for name in ledger::superfluous(&ledger, at) {
-        writer.delete(&format!("{PLANS}/{name}"), &Preconditions::default(), None).await?;
+    for path in ledger::superfluous(&ledger, at) {
+        writer.delete(&path, &Preconditions::default(), None).await?;
     }
     Ok(())
 }

@@ -12,13 +12,12 @@ use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus,
 use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
-use crate::ledger::{self, Ledger, PLANS_ONLY, Recorded};
+use crate::ledger::{self, CHUNKS, Ledger, PLANS, PlanSummary, Recorded};
 use crate::model::label;
 use crate::plan::{Change, ChangeId, Plan, file};
 use crate::render::words::{count, verb};
 
 const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
-const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
 
@@ -59,10 +58,10 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
     let found = runtime.block_on(async {
         let cluster = Cluster::of(&Settings { context, kubeconfig }, Clock::of_this_machine()).await?;
         let fleets = items(&cluster, FLEETS, "").await?;
-        let ledger = ledger::read(&items(&cluster, PLANS, PLANS_ONLY).await?);
+        let ledger = ledger::read(&items(&cluster, PLANS, "").await?);
         let mut plans = BTreeMap::new();
         for recorded in shown(&ledger).iter().map(|shown| shown.plan) {
-            let chunks = items(&cluster, PLANS, &ledger::chunks_of(&recorded.name)).await?;
+            let chunks = items(&cluster, CHUNKS, &ledger::chunks_of(&recorded.name)).await?;
             // Without its text the changes are told by their ids.
             let text = ledger::text(recorded, &chunks).ok();
             let plan = text.and_then(|text| file::read_spec(&text).ok());
@@ -178,21 +177,31 @@ struct Shown<'l> {
 impl Shown<'_> {
     fn line(&self) -> String {
         let Self { plan, alike } = self;
-        let of = plan.folder.as_ref().map(|folder| format!(" ({folder})")).unwrap_or_default();
+        let (name, of, counts) = (&plan.name, glance(plan), counts(plan));
         match (plan.phase(), alike) {
-            (Phase::Applying, _) => format!("Under way: plan `{}`{of}{}", plan.name, counts(plan)),
-            (phase, None) => format!("Ended: plan `{}`{of}, {phase:?}{}", plan.name, counts(plan)),
+            (Phase::Applying, _) => format!("Under way: plan `{name}`{of}{counts}"),
+            (phase, None) => format!("Ended: plan `{name}`{of}, {phase:?}{counts}"),
             (phase, Some((times, first))) => {
                 let since = first.status.as_ref().and_then(|status| status.started_at.as_deref());
                 let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
-                format!(
-                    "Ended: {times} plans alike{since}, {phase:?}; the last is `{}`{of}{}",
-                    plan.name,
-                    counts(plan)
-                )
+                format!("Ended: {times} plans alike{since}, {phase:?}; the last is `{name}`{of}{counts}")
             }
         }
     }
+}
+
+/// Says of a plan what `kubectl get nodeplans` says: class, folder, nodes, money, expiry.
+fn glance(plan: &Recorded) -> String {
+    let PlanSummary { class, folder, nodes, monthly_delta } = &plan.summary;
+    let monthly = monthly_delta.as_ref().map(|delta| match delta.strip_prefix('-') {
+        Some(less) => format!("-${less}/month"),
+        None => format!("+${delta}/month"),
+    });
+    let folder = folder.as_ref().map(|folder| format!("folder `{folder}`"));
+    // What has ended does not begin any more.
+    let expires = plan.expires_at.filter(|_| !plan.is_spent()).map(|at| format!("expires {at}"));
+    let said = [class.clone(), folder, nodes.clone(), monthly, expires].into_iter().flatten();
+    said.map(|said| format!(", {said}")).collect()
 }
 
 /// The plans that are told of: those under way, and the last that ended; failures that are alike and follow one another are
@@ -386,7 +395,9 @@ mod tests {
             let digest = crate::model::Digest::of_bytes(&[number]);
             json!({
                 "metadata": {"name": ledger::name(&digest), "creationTimestamp": format!("2026-01-01T00:0{number}:00Z")},
-                "spec": {"digest": digest.to_string(), "chunks": 1},
+                "spec": {"digest": digest.to_string(), "chunks": 1, "class": "create", "expiresAt": "2026-01-02T00:00:00Z",
+                    "folder": "2026-01/create-x", "monthlyDelta": "-412.05",
+                    "changes": {"add": 1, "change": 0, "destroy": 3, "nodes": "+1 ~0 -3"}},
                 "status": {"phase": "Failed", "startedAt": format!("2026-01-01T00:0{number}:00Z"), "outcomes": outcomes},
             })
         };
@@ -397,6 +408,14 @@ mod tests {
         let lines: Vec<String> = shown(&ledger).iter().map(Shown::line).collect();
         assert_eq!(lines.len(), 1, "{lines:?}");
         assert!(lines[0].starts_with("Ended: 3 plans alike since 2026-01-01T00:01:00Z, Failed"), "{lines:?}");
+        assert!(
+            lines[0].ends_with("`, create, folder `2026-01/create-x`, +1 ~0 -3, -$412.05/month"),
+            "{lines:?}"
+        );
+        let mut under_way = recorded(5, json!({}));
+        under_way["status"]["phase"] = json!("Applying");
+        let line = shown(&ledger::read([&under_way]))[0].line();
+        assert!(line.ends_with(", +1 ~0 -3, -$412.05/month, expires 2026-01-02T00:00:00Z"), "{line}");
         let other = recorded(4, json!({"c": {"outcome": "failed", "code": "Other", "message": "m"}}));
         let ledger = ledger::read(objects.iter().chain([&other]));
         assert_eq!(shown(&ledger).len(), 2);

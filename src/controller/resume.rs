@@ -3,11 +3,9 @@
 use super::looks::items;
 use crate::apply;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
-use crate::ledger::{self, NeverJoined, PLANS_ONLY, Recorded};
+use crate::ledger::{self, NeverJoined, PLANS, Recorded};
 use crate::plan::{Plan, file};
 use crate::snapshot::Abandoned;
-
-const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 /// What earlier processes left.
 pub(super) struct Left {
@@ -25,7 +23,7 @@ pub(super) async fn left(
     cluster: &Cluster,
     is_taken_up: fn(&Recorded) -> bool,
 ) -> Result<Left, ClusterFailure> {
-    let ledger = ledger::read(&items(cluster, PLANS, PLANS_ONLY).await?);
+    let ledger = ledger::read(&items(cluster, PLANS, "").await?);
     ledger.faults.iter().for_each(|fault| tracing::warn!(hint = fault.hint(), "{fault}"));
     let mut plans = Vec::new();
     for recorded in ledger.unfinished().filter(|plan| is_taken_up(plan)) {
@@ -45,7 +43,7 @@ pub(super) async fn left(
 /// # Errors
 /// NodePlans cannot be listed.
 pub(super) async fn has_begun(cluster: &Cluster) -> Result<bool, ClusterFailure> {
-    let plans = match items(cluster, PLANS, PLANS_ONLY).await {
+    let plans = match items(cluster, PLANS, "").await {
         Ok(plans) => plans,
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(false),
         Err(failure) => return Err(failure),

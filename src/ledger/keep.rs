@@ -3,7 +3,7 @@
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::{Ledger, Recorded, chunk_names};
+use super::{CHUNKS, Ledger, PLANS, Recorded, chunk_names};
 use crate::api::node_plan::{CHUNKS_MAX, Phase};
 
 /// How many plans are kept at most.
@@ -15,8 +15,8 @@ const LOST_HOURS: i64 = 1;
 /// How long a plan is kept.
 const KEPT_HOURS: i64 = 7 * 24;
 
-/// Returns the names of NodePlans to delete, in this order: the oldest lose their text first, where all texts together
-/// are above 32 MiB, then plans go that are older than seven days or beyond the 200 newest.
+/// Returns the paths of what is to be deleted, in this order: the oldest plans lose their text first, where all texts
+/// together are above 32 MiB, then plans go that are older than seven days or beyond the 200 newest.
 #[must_use]
 pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
     let last = ledger.last().map(|plan| plan.digest);
@@ -32,10 +32,10 @@ pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
         let is_kept = can_begin(plan, now) || is_merged(plan, now) || is_counted;
         let goes = (rank >= PLANS_MAX || is_old(plan, now)) && !is_kept;
         if goes || chunks > CHUNKS_MAX {
-            texts.extend(chunk_names(&plan.name, plan.chunks));
+            texts.extend(chunk_names(&plan.name, plan.chunks).map(|name| format!("{CHUNKS}/{name}")));
         }
         if goes {
-            plans.push(plan.name.clone());
+            plans.push(format!("{PLANS}/{}", plan.name));
         }
     }
     // A text that goes before its plan leaves a plan that says so; the other way round it would stay for ever.
@@ -73,6 +73,7 @@ fn has_lost_nodes_of_late(plan: &Recorded, now: Timestamp) -> bool {
 mod tests {
     use super::*;
     use crate::api::node_plan::NodePlanStatus;
+    use crate::ledger::PlanSummary;
     use crate::model::Digest;
 
     const NOW: &str = "2026-02-01T00:00:00Z";
@@ -83,6 +84,7 @@ mod tests {
             digest: Digest::of_bytes(&number.to_be_bytes()),
             parent: number.checked_sub(1).map(|before| Digest::of_bytes(&before.to_be_bytes())),
             cluster: None,
+            summary: PlanSummary::default(),
             expires_at: Some(created.parse().unwrap()),
             folder: None,
             is_automatic: false,
@@ -93,7 +95,11 @@ mod tests {
     }
 
     fn gone(plans: Vec<Recorded>) -> Vec<String> {
-        superfluous(&Ledger { plans, faults: Vec::new() }, NOW.parse().unwrap())
+        let paths = superfluous(&Ledger { plans, faults: Vec::new() }, NOW.parse().unwrap());
+        let name = |path: String| path.rsplit('/').next().map(str::to_owned);
+        let is_chunk = |path: &String| path.starts_with(&format!("{CHUNKS}/"));
+        assert!(paths.iter().all(|path| is_chunk(path) == path.contains('-')), "{paths:?}");
+        paths.into_iter().filter_map(name).collect()
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The ledger: which plans with effects there were, and what has become of them, as NodePlan objects.
+//! The ledger: which plans with effects there were, and what has become of them, as NodePlan objects, and their
+//! texts as NodePlanChunks.
 //!
 //! ```text
 //!  Entry ─▶ write::objects ─▶ chunks, then the plan ─▶ (API server) ─▶ read ─▶ last plan, refusals, unfinished
@@ -15,12 +16,15 @@ mod write;
 
 pub use fault::LedgerFault;
 pub use keep::superfluous;
-pub use read::{Ledger, Recorded, read, text};
+pub use read::{Ledger, PlanSummary, Recorded, read, text};
 pub use status::{GivenUp, Lost, NeverJoined, Outcome, Progress, Refused, patch};
-pub use write::{Changes, Entry, chunk_names, name, objects};
+pub use write::{Changes, Entry, Written, chunk_names, name, objects};
 
-/// What selects the plans themselves of a list of NodePlans, without the chunks of their texts.
-pub const PLANS_ONLY: &str = "labelSelector=%21nodeform.dev%2Fplan";
+/// Where plans are.
+pub const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
+
+/// Where the chunks of their texts are.
+pub const CHUNKS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanchunks";
 
 /// Returns what selects the chunks of a plan's text.
 #[must_use]

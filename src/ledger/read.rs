@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{LedgerFault, Lost, NeverJoined, name};
 use crate::api::node_plan::{
-    BY_ANNOTATION, BY_CONTROLLER, CHUNKS_MAX, FOLDER_ANNOTATION, LostNode, NodePlanSpec, NodePlanStatus,
-    OutcomeKind, PLAN_LABEL, Phase, PlanChunk, PlanRefusal, RefusalPlace, SilentVm,
+    BY_ANNOTATION, BY_CONTROLLER, CHUNKS_MAX, FOLDER_ANNOTATION, LostNode, NodePlanChunkSpec, NodePlanSpec,
+    NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase, PlanRefusal, PlannedChanges, RefusalPlace, SilentVm,
 };
 use crate::model::{
     CapacityType, ClaimName, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone,
@@ -24,6 +24,19 @@ pub struct Ledger {
     pub faults: Vec<LedgerFault>,
 }
 
+/// What is told of a plan at a glance.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PlanSummary {
+    /// The class that it is reviewed as.
+    pub class: Option<String>,
+    /// The folder in which it was merged, as month and name.
+    pub folder: Option<String>,
+    /// Nodes to add, change and destroy, as `+1 ~0 -3`.
+    pub nodes: Option<String>,
+    /// By how much it changes the monthly cost, in decimal dollars.
+    pub monthly_delta: Option<String>,
+}
+
 /// A plan that was recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
@@ -35,6 +48,8 @@ pub struct Recorded {
     pub parent: Option<Digest>,
     /// The UID of the cluster.
     pub cluster: Option<String>,
+    /// What is told of it at a glance.
+    pub summary: PlanSummary,
     /// Until when it might begin.
     pub expires_at: Option<Timestamp>,
     /// The folder that it was merged in, where it was reviewed in Git.
@@ -163,14 +178,11 @@ impl Ledger {
     }
 }
 
-/// Reads a list of NodePlans; chunks among them are passed over.
+/// Reads a list of NodePlans.
 #[must_use]
 pub fn read<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Ledger {
     let mut ledger = Ledger::default();
     for object in objects {
-        if object.pointer("/metadata/labels").and_then(|labels| labels.get(PLAN_LABEL)).is_some() {
-            continue;
-        }
         match recorded(object, &mut ledger.faults) {
             Ok(plan) => ledger.plans.push(plan),
             Err(fault) => ledger.faults.push(fault),
@@ -187,10 +199,8 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
     let spec: NodePlanSpec = serde_json::from_value(object.get("spec").cloned().unwrap_or_default())
         .map_err(|error| unreadable(format!("spec: {error}")))?;
     let digest = |text: &str| text.parse::<Digest>().map_err(&unreadable);
-    let chunks = spec.chunks.and_then(|chunks| usize::try_from(chunks).ok());
-    let chunks = chunks.filter(|chunks| (1..=CHUNKS_MAX).contains(chunks));
-    let chunks =
-        chunks.ok_or_else(|| unreadable("it does not say how many chunks its text has".to_owned()))?;
+    let chunks = usize::try_from(spec.chunks).ok().filter(|chunks| (1..=CHUNKS_MAX).contains(chunks));
+    let chunks = chunks.ok_or_else(|| unreadable(format!("its text cannot have {} chunks", spec.chunks)))?;
     let known = digest(&spec.digest)?;
     if self::name(&known) != name {
         return Err(LedgerFault::OtherName { name, digest: known });
@@ -211,6 +221,12 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
         digest: known,
         parent,
         cluster: spec.cluster,
+        summary: PlanSummary {
+            class: spec.class,
+            folder: spec.folder,
+            nodes: spec.changes.and_then(|PlannedChanges { nodes, .. }| nodes),
+            monthly_delta: spec.monthly_delta,
+        },
         expires_at: spec.expires_at.and_then(|time| time.parse().ok()),
         folder: object["metadata"]["annotations"][FOLDER_ANNOTATION].as_str().map(str::to_owned),
         is_automatic: object["metadata"]["annotations"][BY_ANNOTATION] == BY_CONTROLLER,
@@ -235,8 +251,8 @@ pub fn text<'a>(
         if of.and_then(Value::as_str) != Some(plan.name.as_str()) {
             continue;
         }
-        let chunk = object.pointer("/spec/chunk").cloned().unwrap_or_default();
-        let Ok(PlanChunk { number, of: _, text }) = serde_json::from_value(chunk) else { continue };
+        let chunk = object.get("spec").cloned().unwrap_or_default();
+        let Ok(NodePlanChunkSpec { number, text, .. }) = serde_json::from_value(chunk) else { continue };
         let number = usize::try_from(number).ok().filter(|number| (1..=plan.chunks).contains(number));
         number.into_iter().for_each(|number| {
             chunks.insert(number, text.clone());

@@ -484,6 +484,7 @@ mod tests {
             digest: crate::model::Digest::of_bytes(b""),
             parent: None,
             cluster: None,
+            summary: crate::ledger::PlanSummary::default(),
             expires_at: None,
             folder: None,
             is_automatic: false,

@@ -6,12 +6,12 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-use super::LedgerFault;
+use super::{CHUNKS, LedgerFault, PLANS};
 use crate::api::node_plan::{
-    BY_ANNOTATION, BY_CONTROLLER, CHUNK_BYTES_MAX, CHUNKS_MAX, FOLDER_ANNOTATION, NodePlan, NodePlanSpec,
-    PLAN_LABEL, PlanChunk, PlannedChanges,
+    BY_ANNOTATION, BY_CONTROLLER, CHUNK_BYTES_MAX, CHUNKS_MAX, FOLDER_ANNOTATION, NodePlan, NodePlanChunk,
+    NodePlanChunkSpec, NodePlanSpec, PLAN_LABEL, PlannedChanges,
 };
-use crate::api::{Kind, meta::ObjectMeta};
+use crate::api::{Kind, KindFacts, meta::ObjectMeta};
 use crate::model::Digest;
 
 /// How many characters of base32 a plan's name has: 50 bits, as the ids of its changes.
@@ -26,6 +26,10 @@ pub struct Entry {
     pub parent: Option<Digest>,
     /// The UID of the cluster.
     pub cluster: Option<String>,
+    /// The class that it is reviewed as.
+    pub class: Option<String>,
+    /// By how much it changes the monthly cost, in decimal dollars.
+    pub monthly_delta: Option<String>,
     /// Until when it may begin.
     pub expires_at: Option<Timestamp>,
     /// The folder that it was merged in, where it was reviewed in Git.
@@ -51,6 +55,15 @@ pub struct Changes {
     pub by_class: BTreeMap<String, usize>,
 }
 
+/// An object that is to be created.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Written {
+    /// Where, as a path of the API server: [`PLANS`] or [`CHUNKS`].
+    pub at: &'static str,
+    /// The object.
+    pub object: Value,
+}
+
 /// Returns the name of a plan.
 #[must_use]
 pub fn name(digest: &Digest) -> String {
@@ -66,7 +79,7 @@ pub fn chunk_names(name: &str, chunks: usize) -> impl Iterator<Item = String> {
 ///
 /// # Errors
 /// The text is not the one of the digest, or is too long.
-pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
+pub fn objects(entry: &Entry) -> Result<Vec<Written>, LedgerFault> {
     let name = name(&entry.digest);
     let text = canonical(&name, entry)?;
     if text.len() > CHUNKS_MAX * CHUNK_BYTES_MAX {
@@ -78,19 +91,33 @@ pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
         return Err(LedgerFault::TooLong { name, bytes: text.len() });
     }
     let of = count(chunks.len());
-    let of_chunk = |(chunk, at): (&&str, i32)| {
-        let spec = NodePlanSpec {
-            digest: entry.digest.to_string(),
-            chunk: Some(PlanChunk { number: at, of, text: (*chunk).to_owned() }),
-            ..NodePlanSpec::default()
-        };
+    let of_chunk = |(chunk, number): (&&str, i32)| {
+        let KindFacts { kind, .. } = Kind::NodePlanChunk.facts();
         let labels = BTreeMap::from([(PLAN_LABEL.to_owned(), name.clone())]);
-        object(
-            ObjectMeta { name: Some(format!("{name}-{at}")), labels: Some(labels), ..ObjectMeta::default() },
-            spec,
-        )
+        let chunk = NodePlanChunk {
+            api_version: version(Kind::NodePlanChunk),
+            kind: (*kind).to_owned(),
+            metadata: ObjectMeta {
+                name: Some(format!("{name}-{number}")),
+                labels: Some(labels),
+                ..ObjectMeta::default()
+            },
+            spec: NodePlanChunkSpec {
+                digest: entry.digest.to_string(),
+                number,
+                of,
+                text: (*chunk).to_owned(),
+            },
+        };
+        Written { at: CHUNKS, object: json!(chunk) }
     };
-    let mut objects: Vec<Value> = chunks.iter().zip(1..).map(of_chunk).collect();
+    let mut objects: Vec<Written> = chunks.iter().zip(1..).map(of_chunk).collect();
+    objects.push(Written { at: PLANS, object: json!(of_plan(entry, name, of)) });
+    Ok(objects)
+}
+
+/// The plan itself.
+fn of_plan(entry: &Entry, name: String, chunks: i32) -> NodePlan {
     let Changes { add, change, destroy, by_class } = &entry.changes;
     let spec = NodePlanSpec {
         digest: entry.digest.to_string(),
@@ -101,16 +128,38 @@ pub fn objects(entry: &Entry) -> Result<Vec<Value>, LedgerFault> {
             add: count(*add),
             change: count(*change),
             destroy: count(*destroy),
+            nodes: Some(format!("+{add} ~{change} -{destroy}")),
             by_class: Some(by_class.iter().map(|(class, many)| (class.clone(), count(*many))).collect()),
         }),
-        chunks: Some(of),
-        chunk: None,
+        class: entry.class.clone(),
+        folder: entry.folder.as_deref().map(month_and_name),
+        monthly_delta: entry.monthly_delta.clone(),
+        chunks,
     };
     let folder = entry.folder.iter().map(|folder| (FOLDER_ANNOTATION.to_owned(), folder.clone()));
     let by = entry.is_automatic.then(|| (BY_ANNOTATION.to_owned(), BY_CONTROLLER.to_owned()));
     let annotations = Some(folder.chain(by).collect()).filter(|known: &BTreeMap<_, _>| !known.is_empty());
-    objects.push(object(ObjectMeta { name: Some(name), annotations, ..ObjectMeta::default() }, spec));
-    Ok(objects)
+    NodePlan {
+        api_version: version(Kind::NodePlan),
+        kind: Kind::NodePlan.facts().kind.to_owned(),
+        metadata: ObjectMeta { name: Some(name), annotations, ..ObjectMeta::default() },
+        spec,
+        status: None,
+    }
+}
+
+fn version(kind: Kind) -> String {
+    let KindFacts { group, version, .. } = kind.facts();
+    format!("{group}/{version}")
+}
+
+/// The last two parts of where a folder is.
+fn month_and_name(folder: &str) -> String {
+    let mut parts = folder.rsplit('/');
+    match (parts.next(), parts.next()) {
+        (Some(name), Some(month)) => format!("{month}/{name}"),
+        _ => folder.to_owned(),
+    }
 }
 
 /// Returns the text whose bytes the digest is of.
@@ -138,18 +187,6 @@ fn cut(text: &str) -> Vec<&str> {
     chunks
 }
 
-fn object(metadata: ObjectMeta, spec: NodePlanSpec) -> Value {
-    let facts = Kind::NodePlan.facts();
-    let plan = NodePlan {
-        api_version: format!("{}/{}", facts.group, facts.version),
-        kind: facts.kind.to_owned(),
-        metadata,
-        spec,
-        status: None,
-    };
-    json!(plan)
-}
-
 /// A count as Kubernetes' numbers of 32 bits have it.
 pub(super) fn count(many: usize) -> i32 {
     i32::try_from(many).unwrap_or(i32::MAX)
@@ -164,8 +201,10 @@ mod tests {
             digest: Digest::of_json(value).unwrap(),
             parent: None,
             cluster: Some("uid".to_owned()),
+            class: Some("create".to_owned()),
+            monthly_delta: Some("-3.00".to_owned()),
             expires_at: Some("2026-02-03T04:05:06Z".parse().unwrap()),
-            folder: None,
+            folder: Some("https://forge.example/a main nodeform/plans/2026-02/create-x".to_owned()),
             is_automatic: false,
             changes: Changes {
                 add: 2,
@@ -184,26 +223,23 @@ mod tests {
         let made = objects(&entry).unwrap();
         let name = name(&entry.digest);
         assert_eq!(name.len(), 10);
-        assert_eq!(
-            made,
-            [
-                json!({
-                    "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodePlan",
-                    "metadata": {"name": format!("{name}-1"), "labels": {"nodeform.dev/plan": name}},
-                    "spec": {
-                        "digest": entry.digest.to_string(),
-                        "chunk": {"number": 1, "of": 1, "text": "{\"a\":2,\"b\":1}"},
-                    },
-                }),
-                json!({
-                    "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodePlan", "metadata": {"name": name},
-                    "spec": {
-                        "digest": entry.digest.to_string(), "cluster": "uid", "expiresAt": "2026-02-03T04:05:06Z",
-                        "changes": {"add": 2, "change": 0, "destroy": 1, "byClass": {"create": 2}}, "chunks": 1,
-                    },
-                }),
-            ]
-        );
+        let digest = entry.digest.to_string();
+        let chunk = json!({
+            "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodePlanChunk",
+            "metadata": {"name": format!("{name}-1"), "labels": {"nodeform.dev/plan": name}},
+            "spec": {"digest": digest, "number": 1, "of": 1, "text": "{\"a\":2,\"b\":1}"},
+        });
+        let folder = entry.folder.as_deref();
+        let plan = json!({
+            "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodePlan",
+            "metadata": {"name": name, "annotations": {"nodeform.dev/folder": folder}},
+            "spec": {
+                "digest": digest, "cluster": "uid", "expiresAt": "2026-02-03T04:05:06Z", "chunks": 1,
+                "class": "create", "folder": "2026-02/create-x", "monthlyDelta": "-3.00",
+                "changes": {"add": 2, "change": 0, "destroy": 1, "nodes": "+2 ~0 -1", "byClass": {"create": 2}},
+            },
+        });
+        assert_eq!(made, [Written { at: CHUNKS, object: chunk }, Written { at: PLANS, object: plan }]);
     }
 
     #[test]
@@ -213,8 +249,8 @@ mod tests {
         let made = objects(&entry(&value, value.to_string())).unwrap();
         assert_eq!(made.len(), 5);
         for chunk in &made[..4] {
-            assert!(chunk["spec"]["chunk"]["text"].as_str().unwrap().len() <= CHUNK_BYTES_MAX);
-            assert_eq!(chunk["spec"]["chunk"]["of"], 4);
+            assert!(chunk.object["spec"]["text"].as_str().unwrap().len() <= CHUNK_BYTES_MAX);
+            assert_eq!(chunk.object["spec"]["of"], 4);
         }
     }
 

@@ -21,7 +21,8 @@ fn unlisted(kind: ListedKind, failure: &ClusterFailure) -> Unread {
 }
 
 /// The kinds of CustomResourceDefinitions that carrying plans out writes, sorted.
-const WRITTEN_KINDS: [&str; 2] = ["nodeclaims.karpenter.sh", "nodeplans.nodeform.dev"];
+const WRITTEN_KINDS: [&str; 3] =
+    ["nodeclaims.karpenter.sh", "nodeplanchunks.nodeform.dev", "nodeplans.nodeform.dev"];
 
 /// Says what could not be listed, and what to do about it behind the last that it helps.
 fn warnings(unread: &[(&'static str, ClusterFailure)]) -> Vec<String> {

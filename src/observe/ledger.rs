@@ -12,9 +12,6 @@ use crate::ledger::{self, Ledger};
 use crate::snapshot::azure::LedgerFacts;
 use crate::snapshot::{Gap, GapKind};
 
-/// Where NodePlans are.
-const PATH: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
-
 /// Lists the plans, without their texts. Where the kind is not installed there are none yet.
 pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observation) -> Option<LedgerFacts> {
     let (ledger, plans) = match listed(cluster).await {
@@ -47,7 +44,7 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
 /// not installed, whoever took it away may have left what its plans have begun: which there are is not known.
 async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>), ClusterFailure> {
     // Items of another form are told by `ledger`.
-    let plans = match cluster.list(PATH, ledger::PLANS_ONLY).await {
+    let plans = match cluster.list(ledger::PLANS, "").await {
         Ok(listed) => listed.items(),
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(<_>::default()),
         Err(failure) => return Err(failure),
@@ -78,13 +75,15 @@ mod tests {
             digest: Digest::of_json(&json!(number)).unwrap(),
             parent: None,
             cluster: None,
+            class: None,
+            monthly_delta: None,
             expires_at: None,
             folder: None,
             is_automatic: false,
             changes: Changes::default(),
             text: json!(number).to_string(),
         };
-        let mut object = objects(&entry).unwrap().pop().unwrap();
+        let mut object = objects(&entry).unwrap().pop().unwrap().object;
         object["metadata"]["creationTimestamp"] = json!("2026-01-01T00:00:00Z");
         object["status"] = status;
         object

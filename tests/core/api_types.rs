@@ -9,7 +9,7 @@ use nodeform::api::node_claim::NodeClaim;
 use nodeform::api::node_class_hash::{HASH_VERSION, static_hash};
 use nodeform::api::node_fleet::NodeFleet;
 use nodeform::api::node_overlay::NodeOverlay;
-use nodeform::api::node_plan::NodePlan;
+use nodeform::api::node_plan::{NodePlan, NodePlanChunk};
 use nodeform::api::node_pool::NodePool;
 use serde_json::{Value, json};
 
@@ -149,13 +149,17 @@ fn every_field_of_every_kind_is_written_again() {
     for kind in Kind::ALL {
         let facts = kind.facts();
         let schema: Value = serde_json::from_str(facts.schema).unwrap();
-        let object = json!({
+        let mut object = json!({
             "apiVersion": format!("{}/{}", facts.group, facts.version),
             "kind": facts.kind,
             "metadata": {"name": "one"},
-            "spec": sample(&schema["properties"]["spec"]),
-            "status": sample(&schema["properties"]["status"]),
         });
+        for part in ["spec", "status"] {
+            let schema = &schema["properties"][part];
+            if !schema.is_null() {
+                object[part] = sample(schema);
+            }
+        }
         let again = match kind {
             Kind::AksNodeClass => {
                 serde_json::to_value(serde_json::from_value::<AksNodeClass>(object.clone()).unwrap())
@@ -174,6 +178,9 @@ fn every_field_of_every_kind_is_written_again() {
             }
             Kind::NodePlan => {
                 serde_json::to_value(serde_json::from_value::<NodePlan>(object.clone()).unwrap())
+            }
+            Kind::NodePlanChunk => {
+                serde_json::to_value(serde_json::from_value::<NodePlanChunk>(object.clone()).unwrap())
             }
             Kind::NodePool => {
                 serde_json::to_value(serde_json::from_value::<NodePool>(object.clone()).unwrap())

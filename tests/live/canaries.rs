@@ -54,6 +54,7 @@ async fn objects(program: &Program) -> String {
         "/apis/karpenter.sh/v1/nodeclaims",
         "/api/v1/nodes",
         "/apis/nodeform.dev/v1alpha1/nodeplans",
+        "/apis/nodeform.dev/v1alpha1/nodeplanchunks",
         "/apis/nodeform.dev/v1alpha1/nodefleets",
         "/apis/coordination.k8s.io/v1/leases",
     ] {

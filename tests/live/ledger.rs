@@ -1,14 +1,13 @@
 //! What stays of the ledger once a plan is carried out: what somebody may still ask for, and nothing else.
 
 use jiff::{SignedDuration, Timestamp};
-use nodeform::ledger::{Changes, Entry, name, objects};
+use nodeform::ledger::{CHUNKS, Changes, Entry, PLANS, Written, name, objects};
 use nodeform::model::Digest;
 use serde_json::{Value, json};
 
 use crate::program::Program;
 
 const WORLD: &str = include_str!("world.yaml");
-const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 /// A plan that was written down so many hours ago and has ended, with its chunks.
 struct Past {
@@ -29,20 +28,23 @@ impl Past {
             digest: self.digest(),
             parent: self.parent,
             cluster: None,
+            class: None,
+            monthly_delta: None,
             expires_at: Some(created + SignedDuration::from_hours(4)),
             folder: None,
             is_automatic: false,
             changes: Changes::default(),
             text: self.content.to_string(),
         };
-        let objects = objects(&entry).expect("it is small").into_iter().map(|mut object| {
-            object["metadata"]["creationTimestamp"] =
-                json!(created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
-            if object["spec"]["chunks"].is_number() {
-                object["status"] = json!({"phase": "Done"});
-            }
-            format!("---\n{object}\n")
-        });
+        let objects =
+            objects(&entry).expect("it is small").into_iter().map(|Written { mut object, .. }| {
+                object["metadata"]["creationTimestamp"] =
+                    json!(created.strftime("%Y-%m-%dT%H:%M:%SZ").to_string());
+                if object["spec"]["chunks"].is_number() {
+                    object["status"] = json!({"phase": "Done"});
+                }
+                format!("---\n{object}\n")
+            });
         objects.collect()
     }
 }
@@ -54,9 +56,13 @@ async fn what_ended_more_than_a_week_ago_goes_with_its_text_and_what_is_younger_
     let world = format!("{WORLD}{}{}", old.documents(), young.documents());
     let program = Program::of(&world, &["--speed", "60"]).await;
     let names = async || -> Vec<String> {
-        let (_, listed) = program.kube("GET", PLANS, &Value::Null).await;
-        let items = listed["items"].as_array().expect("a list").iter();
-        items.map(|item| item["metadata"]["name"].as_str().expect("a name").to_owned()).collect()
+        let mut names = Vec::new();
+        for path in [CHUNKS, PLANS] {
+            let (_, listed) = program.kube("GET", path, &Value::Null).await;
+            let items = listed["items"].as_array().expect("a list").iter();
+            names.extend(items.map(|item| item["metadata"]["name"].as_str().expect("a name").to_owned()));
+        }
+        names
     };
     let there = |names: &[String], digest: Digest| {
         let of = name(&digest);

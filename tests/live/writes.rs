@@ -5,14 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use nodeform::cluster::{
     Cluster, ClusterFailureKind, Deletion, Eviction, Preconditions, ThisPod, WriteGate, Writer,
 };
-use nodeform::ledger::{self, Changes, Entry, Outcome, Progress, Refused};
+use nodeform::ledger::{self, CHUNKS, Changes, Entry, Outcome, PLANS, Progress, Refused};
 use nodeform::model::{Digest, Refusal, RefusedBecause, RefusedPlace, Secret, SecretJson, SkuName, Zone};
 use serde_json::{Value, json};
 
 use crate::program::Program;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
-const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 async fn writer(program: &Program) -> Writer {
     program.cluster().await.writing(&WriteGate::always_open())
@@ -177,8 +176,8 @@ async fn an_eviction_is_blocked_by_its_budget_and_evicts_no_pod_of_the_same_name
     accepted.await.expect("the budget lets one go");
 }
 
-async fn listed(cluster: &Cluster, query: &str) -> Vec<Value> {
-    let pages = cluster.list(PLANS, query).await.expect("it answers").pages;
+async fn listed(cluster: &Cluster, path: &str, query: &str) -> Vec<Value> {
+    let pages = cluster.list(path, query).await.expect("it answers").pages;
     let pages = pages.iter().map(|page| serde_json::from_slice::<Value>(page).expect("JSON"));
     pages.flat_map(|page| page["items"].as_array().expect("items").clone()).collect()
 }
@@ -193,6 +192,8 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         digest: Digest::of_json(&content).expect("JSON"),
         parent: None,
         cluster: Some("uid".to_owned()),
+        class: Some("create".to_owned()),
+        monthly_delta: Some("3.00".to_owned()),
         expires_at: None,
         folder: None,
         is_automatic: false,
@@ -208,19 +209,19 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
     let name = ledger::name(&entry.digest);
     let (plan, chunks) = objects.split_last().expect("the plan is last");
     for chunk in chunks {
-        writer.create(PLANS, chunk).await.expect("it is created");
+        writer.create(chunk.at, &chunk.object).await.expect("it is created");
     }
     let cluster = writer.cluster();
     assert_eq!(
-        ledger::read(&listed(cluster, ledger::PLANS_ONLY).await).plans,
+        ledger::read(&listed(cluster, PLANS, "").await).plans,
         [],
         "it is not there before it is whole"
     );
-    writer.create(PLANS, plan).await.expect("it is created");
+    writer.create(plan.at, &plan.object).await.expect("it is created");
 
-    let recorded = ledger::read(&listed(cluster, ledger::PLANS_ONLY).await).plans.remove(0);
+    let recorded = ledger::read(&listed(cluster, PLANS, "").await).plans.remove(0);
     assert_eq!((recorded.name.as_str(), recorded.chunks), (name.as_str(), 4));
-    let parts = listed(cluster, &ledger::chunks_of(&name)).await;
+    let parts = listed(cluster, CHUNKS, &ledger::chunks_of(&name)).await;
     assert_eq!(ledger::text(&recorded, &parts), Ok(entry.text));
     let changed = writer.merge_patch(&format!("{PLANS}/{name}"), &json!({"spec": {"chunks": 5}})).await;
     assert_eq!(changed.expect_err("a plan never changes").kind, ClusterFailureKind::Invalid);

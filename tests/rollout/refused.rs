@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 use nodeform::api::node_plan::{NodePlanStatus, Phase};
-use nodeform::ledger::{self, Ledger, Recorded};
+use nodeform::ledger::{self, Ledger, PlanSummary, Recorded};
 use nodeform::model::Wishes;
 use nodeform::offline::{self, World};
 use nodeform::plan::{Plan, file};
@@ -133,6 +133,7 @@ fn spent(mut case: Case, seed: &mut Seed) -> Case {
         digest,
         parent: None,
         cluster: None,
+        summary: PlanSummary::default(),
         expires_at: None,
         folder: Some(format!("{}/{}", case.month, case.folder)),
         is_automatic: false,

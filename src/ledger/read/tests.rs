@@ -1,14 +1,26 @@
 use serde_json::json;
 
 use super::*;
-use crate::ledger::{Changes, Entry, objects};
+use crate::ledger::{Changes, Entry, PLANS, Written, objects};
 
-/// A plan of this content, as an API server lists it: chunks, then itself.
+/// A plan of this content, as an API server lists plans.
 fn listed(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Value> {
+    written(content, parent, created).into_iter().filter(|it| it.at == PLANS).map(|it| it.object).collect()
+}
+
+/// The chunks of its text.
+fn chunks(content: &Value) -> Vec<Value> {
+    let written = written(content, None, "").into_iter();
+    written.filter(|written| written.at != PLANS).map(|written| written.object).collect()
+}
+
+fn written(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Written> {
     let entry = Entry {
         digest: Digest::of_json(content).unwrap(),
         parent,
         cluster: None,
+        class: Some("create".to_owned()),
+        monthly_delta: Some("-1.00".to_owned()),
         expires_at: None,
         folder: None,
         is_automatic: false,
@@ -16,7 +28,7 @@ fn listed(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Value> 
         text: content.to_string(),
     };
     let mut objects = objects(&entry).unwrap();
-    for object in &mut objects {
+    for Written { object, .. } in &mut objects {
         object["metadata"]["creationTimestamp"] = json!(created);
     }
     objects
@@ -31,23 +43,26 @@ fn a_plan_is_read_back_from_its_chunks_in_any_order() {
     let content = json!({"a": "é".repeat(400_000), "b": [1, 2]});
     let mut objects = listed(&content, None, "2026-01-01T00:00:00Z");
     objects.extend(listed(&json!({"other": 1}), None, "2026-01-01T00:00:00Z"));
-    objects.reverse();
     let ledger = read(&objects);
     assert_eq!((ledger.plans.len(), &ledger.faults), (2, &vec![]));
     let plan = ledger.of_digest(&digest(&content)).unwrap();
     assert_eq!(plan.chunks, 4);
-    assert_eq!(text(plan, &objects).unwrap(), content.to_string());
+    assert_eq!(plan.summary.nodes.as_deref(), Some("+0 ~0 -0"));
+    let mut parts = chunks(&content);
+    parts.extend(chunks(&json!({"other": 1})));
+    parts.reverse();
+    assert_eq!(text(plan, &parts).unwrap(), content.to_string());
 }
 
 #[test]
 fn a_plan_without_all_its_chunks_or_with_other_text_is_not_whole() {
     let content = json!("x".repeat(600_000));
-    let mut objects = listed(&content, None, "2026-01-01T00:00:00Z");
-    let plan = read(&objects).plans.remove(0);
-    let missing = text(&plan, &objects[1..]).unwrap_err();
+    let plan = read(&listed(&content, None, "2026-01-01T00:00:00Z")).plans.remove(0);
+    let mut parts = chunks(&content);
+    let missing = text(&plan, &parts[1..]).unwrap_err();
     assert_eq!(missing.to_string(), format!("NodePlan `{}` has 2 of its 3 chunks", plan.name));
-    objects[0]["spec"]["chunk"]["text"] = json!("y");
-    assert_eq!(text(&plan, &objects), Err(LedgerFault::OtherText { name: plan.name.clone() }));
+    parts[0]["spec"]["text"] = json!("y");
+    assert_eq!(text(&plan, &parts), Err(LedgerFault::OtherText { name: plan.name.clone() }));
 }
 
 #[test]

@@ -217,12 +217,13 @@ fn is_spec_immutable(version: &Value) -> bool {
 
 /// Kinds that nodeform and Karpenter bring, for worlds that hold no CustomResourceDefinitions:
 /// `group version plural Kind short-name rule`; all are cluster-scoped and have a status. A spec with `i` never changes.
-const USUAL_CUSTOM: [&str; 6] = [
+const USUAL_CUSTOM: [&str; 7] = [
     "karpenter.sh v1 nodepools NodePool - -",
     "karpenter.sh v1 nodeclaims NodeClaim - i",
     "karpenter.azure.com v1beta1 aksnodeclasses AKSNodeClass aksnc -",
     "nodeform.dev v1alpha1 nodefleets NodeFleet nf -",
     "nodeform.dev v1alpha1 nodeplans NodePlan np i",
+    "nodeform.dev v1alpha1 nodeplanchunks NodePlanChunk - i",
     "nodeform.dev v1alpha1 nodeplanapprovals NodePlanApproval npa -",
 ];
 

@@ -272,6 +272,7 @@ fn install(api: &Api) {
         "/apis/karpenter.azure.com/v1beta1/aksnodeclasses",
         CLAIMS,
         "/apis/nodeform.dev/v1alpha1/nodeplans",
+        "/apis/nodeform.dev/v1alpha1/nodeplanchunks",
         FLEETS,
         "/api/v1/namespaces/default/serviceaccounts/default",
         "/api/v1/namespaces/kube-system/serviceaccounts/default",

@@ -42,7 +42,7 @@ async fn pods_get_nodes_and_empty_nodes_go_without_a_command() {
     assert_eq!(holders, [""], "{leases:?}");
     let (_, secrets) = story.kube("GET", "/api/v1/namespaces/kube-system/secrets", &Value::Null);
     assert!(!secrets.to_string().contains("bootstrap-token-"), "{secrets}");
-    let plans = story.listed(&format!("{PLANS}?labelSelector=%21nodeform.dev%2Fplan"));
+    let plans = story.listed(PLANS);
     let phases: Vec<&Value> = plans.iter().map(|plan| &plan["status"]["phase"]).collect();
     assert_eq!(phases, ["Done", "Done"], "{plans:?}");
     story.judged();
@@ -144,7 +144,7 @@ async fn a_node_that_somebody_deletes_is_drained_and_removed_and_its_pods_get_an
     story.runs(5).await;
     assert_eq!(story.kube("GET", &path, &Value::Null).0, 404);
     story.rests().await;
-    let plans = story.listed(&format!("{PLANS}?labelSelector=%21nodeform.dev%2Fplan"));
+    let plans = story.listed(PLANS);
     let classes: Vec<&Value> =
         plans.iter().filter_map(|plan| plan["spec"]["changes"]["byClass"].get("delete-pool")).collect();
     assert_eq!(classes, [&json!(1)], "the ledger has it: {plans:?}");

@@ -1,12 +1,11 @@
 //! `propose` and `apply --merged` are killed right after each of their writes that others see: a push, and each write of the
 //! ledger. Run again, nothing happens twice and nothing is left out.
 
+use nodeform::ledger::{CHUNKS, PLANS};
 use serde_json::Value;
 use tokio::task::{JoinSet, LocalSet};
 
 use super::{CREATE, Stage, done, running};
-
-const LEDGER: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 #[tokio::test]
 async fn killed_after_its_push_a_proposal_stands_once() {
@@ -28,10 +27,8 @@ async fn killed_after_its_push_a_proposal_stands_once() {
 }
 
 /// How far the ledger of a plan is: nothing, its text, the plan, its first status, an outcome.
-fn reached(plans: &[Value]) -> usize {
-    let is_chunk = |plan: &&Value| plan["metadata"]["labels"].get("nodeform.dev/plan").is_some();
-    let plan = plans.iter().find(|plan| !is_chunk(plan));
-    let Some(plan) = plan else { return usize::from(plans.iter().any(|plan| is_chunk(&plan))) };
+fn reached(plans: &[Value], chunks: &[Value]) -> usize {
+    let Some(plan) = plans.first() else { return usize::from(!chunks.is_empty()) };
     match (&plan["status"]["phase"], &plan["status"]["counts"]["done"]) {
         (Value::Null, _) => 2,
         (_, done) if done.as_u64().unwrap_or(0) > 0 => 4,
@@ -45,8 +42,11 @@ async fn killed_at(point: usize) {
     stage.propose(&["--class", "create"]).await;
     stage.forge.merge(CREATE);
     let ledger = async || {
-        let (_, plans) = stage.program.kube("GET", LEDGER, &Value::Null).await;
-        reached(plans["items"].as_array().map_or(&[][..], Vec::as_slice))
+        let items = async |path| {
+            let (_, listed) = stage.program.kube("GET", path, &Value::Null).await;
+            listed["items"].as_array().cloned().unwrap_or_default()
+        };
+        reached(&items(PLANS).await, &items(CHUNKS).await)
     };
     let mut applying = stage.started(&["apply", "--merged"]);
     while ledger().await < point && applying.try_wait().expect("it can be asked").is_none() {}

@@ -81,6 +81,29 @@ impl Stage {
         folder.unwrap_or_else(|| panic!("{ran:?}")).0.to_owned()
     }
 
+    /// Expects one NodePlan, which says at a glance what `nodeform status` says, and that kstatus takes for current.
+    async fn is_one_row(&self, folder: &str) {
+        let (_, listed) = self.program.kube("GET", nodeform::ledger::PLANS, &Value::Null).await;
+        let plans = listed["items"].as_array().expect("a list");
+        let [plan] = plans.as_slice() else { panic!("{listed}") };
+        let spec = &plan["spec"];
+        let folder = folder.trim_start_matches("nodeform/plans/");
+        assert_eq!((&spec["class"], &spec["folder"]), (&json!("create"), &json!(folder)), "{plan}");
+        let (nodes, monthly) = (&spec["changes"]["nodes"], spec["monthlyDelta"].as_str().expect("money"));
+        assert_eq!(nodes, "+1 ~0 -0", "{plan}");
+        let status = &plan["status"];
+        assert_eq!(status["observedGeneration"], plan["metadata"]["generation"], "{plan}");
+        let conditions = status["conditions"].as_array().expect("a list").iter();
+        let conditions: Vec<String> = conditions
+            .map(|it| format!("{}={} of {}", it["type"], it["status"], it["observedGeneration"]))
+            .collect();
+        let told = conditions.join(" ").replace('"', "");
+        assert_eq!(told, "Ready=True of 1 Reconciling=False of 1 Stalled=False of 1");
+        let status = self.program.nodeform(&["status"], &[]).await;
+        let line = format!(", create, folder `{folder}`, +1 ~0 -0, +${monthly}/month, Done");
+        assert!(status.printed.contains(&line), "{line}: {}", status.printed);
+    }
+
     async fn apply(&self) -> Ran {
         self.run(&["apply", "--merged"]).await
     }
@@ -148,6 +171,7 @@ async fn a_plan_is_proposed_merged_and_carried_out_once() {
         "{applied:?}"
     );
     stage.program.wait_for(|state| running(state) == 5).await;
+    stage.is_one_row(&folder).await;
     let spent = stage.apply().await;
     done(&spent);
     assert!(spent.said.contains("1 plan, applied before"), "{spent:?}");

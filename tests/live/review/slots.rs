@@ -78,7 +78,7 @@ impl Stage {
 
     /// Says what the ledger says of the last plan: its phase, and how many changes came to what.
     pub(super) async fn ledger(&self) -> (String, Value) {
-        let path = "/apis/nodeform.dev/v1alpha1/nodeplans?labelSelector=%21nodeform.dev%2Fplan";
+        let path = "/apis/nodeform.dev/v1alpha1/nodeplans";
         let (_, plans) = self.program.kube("GET", path, &Value::Null).await;
         let mut plans: Vec<Value> = plans["items"].as_array().cloned().unwrap_or_default();
         plans.sort_by_key(|plan| plan["status"]["startedAt"].as_str().unwrap_or_default().to_owned());
