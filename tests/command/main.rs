@@ -14,6 +14,7 @@ mod neighbours;
 mod pages;
 mod recipes;
 mod reference;
+mod review_recipes;
 mod scripted;
 mod scripts;
 #[path = "../support/shared.rs"]

@@ -11,3 +11,35 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
+{{- define "nodeform.image" -}}
+{{ printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- end }}
+{{- /* The managed cluster, and what the user adds. */ -}}
+{{- define "nodeform.env" -}}
+- {name: NODEFORM_LOG, value: {{ printf "nodeform=%s" .Values.logLevel | quote }}}
+{{- with .Values.settings.clusterName }}
+- {name: CLUSTER_NAME, value: {{ . | quote }}}
+{{- end }}
+{{- with .Values.settings.resourceGroup }}
+- {name: ARM_RESOURCE_GROUP, value: {{ . | quote }}}
+{{- end }}
+{{- with .Values.settings.subscriptionID }}
+- {name: AZURE_SUBSCRIPTION_ID, value: {{ . | quote }}}
+{{- end }}
+{{- with .Values.controller.env }}{{ toYaml . | nindent 0 }}{{ end }}
+{{- end }}
+{{- define "nodeform.securityContext" -}}
+runAsNonRoot: true
+runAsUser: 65532
+runAsGroup: 65532
+readOnlyRootFilesystem: true
+allowPrivilegeEscalation: false
+capabilities: {drop: [ALL]}
+{{- end }}
+{{- /* Nothing of nodeform may run on nodes that it may remove. */ -}}
+{{- define "nodeform.affinity" -}}
+nodeAffinity:
+  requiredDuringSchedulingIgnoredDuringExecution:
+    nodeSelectorTerms:
+      - matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]
+{{- end }}

@@ -391,9 +391,17 @@ impl Applying<'_> {
     }
 }
 
-/// Hears Ctrl-C: once, nothing new begins; twice, all ends.
+/// Hears Ctrl-C, and what a Job's Pod is told that has taken too long: once, nothing new begins; twice, all ends.
 async fn listen(stop: Stop, ui: Ui) {
-    while tokio::signal::ctrl_c().await.is_ok() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
+    let mut heard = async || {
+        tokio::select! {
+            heard = tokio::signal::ctrl_c() => heard.is_ok(),
+            heard = terminate.recv() => heard.is_some(),
+        }
+    };
+    while heard().await {
         stop.ask();
         match stop.is_at_once() {
             true => {

@@ -82,10 +82,11 @@ fn upgrade(bed: &Bed, helm: &Path, (kubelet, values): (&mut Kubelet<'_>, &[&str]
     assert!(ended.status.success(), "{said}\n{:#}", bed.eyes().everything());
 }
 
-/// Has helm render the chart and kubectl apply it.
+/// Has helm render all of the chart and kubectl apply it.
 fn apply(bed: &Bed, [helm, kubectl]: &[PathBuf; 2], dry_run: &str) {
     let rendered = Command::new(helm)
         .args(["template", "nodeform", "charts/nodeform", "--namespace", NAMESPACE])
+        .args(["--set", "review.enabled=true", "--set", "review.tokenSecret.name=git"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("helm starts");
