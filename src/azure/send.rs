@@ -19,6 +19,7 @@ use super::transport::{TransportFault, Unreachable};
 use super::{limits, scrub};
 use crate::arm::fault::FaultKind;
 use crate::arm::{BucketKey, Fault, Method};
+use crate::model::shown::is_obeyed;
 
 const IF_NONE_MATCH: HeaderName = HeaderName::from_static("if-none-match");
 const ACCEPT: HeaderName = HeaderName::from_static("accept");
@@ -205,7 +206,7 @@ fn of_core(call: &Call, error: &azure_core::Error, attempts: u32) -> Failure {
 /// The first line of a library's message, without control characters.
 fn words(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
-    line.chars().filter(|c| !c.is_control()).take(WORDS_MAX).collect()
+    line.chars().filter(|c| !is_obeyed(*c)).take(WORDS_MAX).collect()
 }
 
 fn without_secrets(mut fault: Fault, outgoing: &Outgoing) -> Fault {

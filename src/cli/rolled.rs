@@ -95,7 +95,7 @@ impl Shown {
         self.bars = None;
         match self.output {
             RolloutOutput::Human => {
-                self.ui.text(&self.table(ended))?;
+                self.ui.told(&self.table(ended))?;
                 hints(ended).into_iter().for_each(|hint| self.ui.aside(&format!("hint: {hint}\n")));
                 Ok(())
             }

@@ -73,7 +73,7 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
     let found = found.map_err(|failure: ClusterFailure| {
         Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
     })?;
-    ui.text(&text(&found))?;
+    ui.told(&text(&found))?;
     Ok(Exit::Done)
 }
 

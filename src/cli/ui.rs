@@ -7,6 +7,7 @@ use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Effects};
 
 use super::exit::Failure;
+use crate::model::shown::is_obeyed;
 use crate::render::wrap::{COLUMNS_MAX, wrapped};
 use crate::render::{Line, Style};
 
@@ -52,7 +53,7 @@ impl Ui {
         for line in lines {
             for span in &line.spans {
                 let style = ansi(span.style);
-                text.push_str(&format!("{style}{}{style:#}", self.named(&span.text)));
+                text.push_str(&format!("{style}{}{style:#}", harmless(&self.named(&span.text))));
             }
             text.push('\n');
         }
@@ -82,6 +83,15 @@ impl Ui {
         }
     }
 
+    /// Writes text for people to standard output, without what a terminal would obey in others' words.
+    ///
+    /// # Errors
+    /// As for [`Ui::text`].
+    #[cfg(feature = "live")]
+    pub(super) fn told(self, text: &str) -> Result<(), Failure> {
+        self.text(&harmless(text))
+    }
+
     /// Writes a failure to standard error.
     pub(super) fn failure(self, failure: &Failure) {
         self.aside(&failure.to_string());
@@ -102,10 +112,9 @@ impl Ui {
     }
 }
 
-/// Returns a text of several lines without what a terminal would obey.
+/// Returns a text of several lines without what a terminal would obey, or nobody would see.
 pub(super) fn harmless(text: &str) -> String {
-    let is_obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
-    text.replace(is_obeyed, " ")
+    text.replace(|letter: char| is_obeyed(letter) && !matches!(letter, '\n' | '\t'), " ")
 }
 
 fn ansi(style: Style) -> anstyle::Style {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use kube::config::KubeconfigError;
 
 use super::lease::GateClosed;
+use crate::model::shown::is_obeyed;
 
 /// Why a request to the API server came to nothing.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,7 +145,7 @@ fn chain(error: &dyn std::error::Error) -> String {
 /// A text of others without what a terminal would obey.
 fn one_line(text: &str) -> String {
     const LENGTH_MAX: usize = 300;
-    let text: String = text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect();
+    let text: String = text.chars().map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect();
     match text.char_indices().nth(LENGTH_MAX) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text,

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::send::{Form, Outgoing, Refused};
 use super::{Cluster, ClusterFailure, ClusterFailureKind, WriteGate};
 use crate::model::SecretJson;
+use crate::model::shown::is_obeyed;
 
 /// Writes objects of a cluster, while the gate is open.
 #[derive(Clone)]
@@ -273,7 +274,7 @@ fn is_of_operations(status: &Status) -> bool {
 
 /// A text of others without what a terminal would obey.
 fn plain(text: &str) -> String {
-    text.chars().map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars().map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]

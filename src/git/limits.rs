@@ -3,6 +3,9 @@
 /// The most entries of folders that one reading visits; the largest repositories have half a million files.
 pub const ENTRIES_MAX: usize = 1_000_000;
 
+/// The most bytes of one folder's list: some hundred thousand names.
+pub const FOLDER_BYTES_MAX: u64 = 32 << 20;
+
 /// The deepest folders; paths of people have at most some thirty parts.
 pub const DEPTH_MAX: usize = 128;
 

@@ -5,6 +5,7 @@ use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
 
 use super::fault::GitFault;
+use super::limits::FOLDER_BYTES_MAX;
 use super::repository::{Repository, said};
 use super::revision::Revision;
 
@@ -35,6 +36,7 @@ impl Objects<'_> {
     /// Returns the entries of a folder.
     pub(super) fn folder(&self, path: &str, id: ObjectId) -> Result<Vec<Entry>, GitFault> {
         let unreadable = |error: &dyn std::error::Error| self.unreadable(path, error);
+        self.is_within(path, id, FOLDER_BYTES_MAX)?;
         let object = self.repository.inner.try_find_object(id).map_err(|error| unreadable(&error))?;
         let object = object.ok_or_else(|| self.missing(path, id))?;
         let tree = object.try_into_tree().map_err(|error| unreadable(&error))?;
@@ -49,17 +51,22 @@ impl Objects<'_> {
     /// Returns the bytes of a file or a link; their number is known before they are unpacked.
     pub(super) fn bytes(&self, path: &str, id: ObjectId, most: u64) -> Result<Vec<u8>, GitFault> {
         let unreadable = |error: &dyn std::error::Error| self.unreadable(path, error);
-        let header = self.repository.inner.try_find_header(id).map_err(|error| unreadable(&error))?;
-        let size = header.ok_or_else(|| self.missing(path, id))?.size();
-        if size > most {
-            return Err(GitFault::TooMuch {
-                place: self.place(path),
-                what: format!("has {size} bytes"),
-                most,
-            });
-        }
+        self.is_within(path, id, most)?;
         let object = self.repository.inner.try_find_object(id).map_err(|error| unreadable(&error))?;
         Ok(object.ok_or_else(|| self.missing(path, id))?.detach().data)
+    }
+
+    /// Expects that an object has no more bytes than these, before it is unpacked.
+    fn is_within(&self, path: &str, id: ObjectId, most: u64) -> Result<(), GitFault> {
+        let header =
+            self.repository.inner.try_find_header(id).map_err(|error| self.unreadable(path, &error))?;
+        let size = header.ok_or_else(|| self.missing(path, id))?.size();
+        match size > most {
+            true => {
+                Err(GitFault::TooMuch { place: self.place(path), what: format!("has {size} bytes"), most })
+            }
+            false => Ok(()),
+        }
     }
 
     fn missing(&self, path: &str, id: ObjectId) -> GitFault {

@@ -14,6 +14,7 @@ use crate::api::node_plan::{
     ChangeOutcome, LostNode, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace,
     SilentVm,
 };
+use crate::model::shown::is_obeyed;
 use crate::model::{ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
 
 /// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
@@ -330,7 +331,7 @@ fn whole_second(at: Timestamp) -> Timestamp {
 
 /// A text of others, cut and without what a terminal would obey.
 fn short(text: &str, letters_max: usize) -> String {
-    text.chars().take(letters_max).map(|letter| if letter.is_control() { ' ' } else { letter }).collect()
+    text.chars().take(letters_max).map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect()
 }
 
 #[cfg(test)]

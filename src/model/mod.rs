@@ -38,6 +38,7 @@ pub mod resources;
 pub mod secret;
 pub mod secret_json;
 pub mod selector;
+pub mod shown;
 pub mod storage;
 pub mod taint;
 pub mod values;

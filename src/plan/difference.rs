@@ -8,6 +8,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
+use crate::model::shown::{HIDDEN, is_obeyed};
+
 /// The most letters of a value that are told.
 const TOLD_LETTERS_MAX: usize = 120;
 
@@ -81,7 +83,7 @@ fn told(value: &Option<Value>) -> String {
 
 /// A text that somebody may have made up, cut and harmless.
 fn quoted(text: &str) -> String {
-    let plain = |letter: char| if letter.is_control() || letter == '`' { '\u{fffd}' } else { letter };
+    let plain = |letter: char| if is_obeyed(letter) || letter == '`' { HIDDEN } else { letter };
     let cut: String = text.chars().map(plain).take(TOLD_LETTERS_MAX).collect();
     let more = if text.chars().nth(TOLD_LETTERS_MAX).is_some() { "…" } else { "" };
     format!("`{cut}{more}`")

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use super::detail::POLICY;
+use crate::model::shown::is_obeyed;
 
 /// The most characters of a message that are kept.
 pub(super) const MESSAGE_MAX: usize = 600;
@@ -72,7 +73,7 @@ fn read(error: &Value, depth: usize) -> Option<ErrorBody> {
     let causes =
         details.iter().take(COUNT_MAX).chain(inner).filter_map(|cause| read(cause, depth - 1)).collect();
     Some(ErrorBody {
-        code: code.unwrap_or_default().chars().take(MESSAGE_MAX).filter(|c| !c.is_control()).collect(),
+        code: code.unwrap_or_default().chars().take(MESSAGE_MAX).filter(|c| !is_obeyed(*c)).collect(),
         message: with_policies(one_line(message.unwrap_or_default()), error),
         causes,
     })
@@ -104,7 +105,7 @@ fn text<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;
-    for word in text.split(|c: char| c.is_whitespace() || c.is_control()).filter(|word| !word.is_empty()) {
+    for word in text.split(|c: char| c.is_whitespace() || is_obeyed(c)).filter(|word| !word.is_empty()) {
         let word_length = word.chars().count();
         if length + word_length >= MESSAGE_MAX {
             let left = MESSAGE_MAX.saturating_sub(length + 2);

@@ -1,6 +1,7 @@
 //! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
 
 mod another;
+mod bounds;
 mod forward;
 #[cfg(test)]
 mod leaves;
@@ -19,7 +20,7 @@ use super::live::Connected;
 use super::remote::{self, Place};
 use super::rolled::RolloutOutput;
 use super::ui::Ui;
-use super::world;
+use super::{saved, world};
 use crate::api::node_plan::Phase;
 use crate::apply::{Stop, ended, recorded};
 use crate::git::remote::{Clone, Found, PlanEntry, Tip};
@@ -29,7 +30,9 @@ use crate::offline::World;
 use crate::plan::{ChangeId, Plan};
 use crate::render::proposal::derived_by;
 use crate::render::words::count;
-use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, idle_creates};
+use crate::review::proposal::{
+    self, Files, FolderName, Proposal, ProposalFault, idle_creates, is_month_over,
+};
 use crate::rollout::{Ended, Outcome};
 use another::{Another, Waiting};
 use watch::Watch;
@@ -67,6 +70,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         ui,
         worst: Exit::Done,
         is_refused: false,
+        refused: 0,
     };
     let withdrawn = withdrawn::withdrawn(&ledger, &place, &entries);
     for (folder, plan) in &withdrawn {
@@ -82,12 +86,15 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         let text =
             format!("Nothing to apply: no plan waits in `{path}` on branch `{branch}` (commit {at}).\n");
         match arguments.output {
-            RolloutOutput::Human => ui.text(&text)?,
+            RolloutOutput::Human => ui.told(&text)?,
             RolloutOutput::Jsonl => ui.aside(&text),
         }
     }
     for folder in folders {
         merged.apply(folder)?;
+    }
+    if let Some(line) = bounds::not_told(merged.refused) {
+        ui.aside(&line);
     }
     Ok(if merged.is_refused { Exit::Stale } else { merged.worst })
 }
@@ -177,6 +184,8 @@ struct Merged<'a> {
     worst: Exit,
     /// Whether a plan was refused.
     is_refused: bool,
+    /// How many were.
+    refused: usize,
 }
 
 impl Merged<'_> {
@@ -188,6 +197,7 @@ impl Merged<'_> {
     ) -> Result<Vec<Folder>, Failure> {
         let (now, ledger) = (world::now(), self.ledger);
         let (mut folders, mut passed_over) = (Vec::new(), PassedOver::default());
+        let mut read = bounds::Read::default();
         for entry in entries {
             let shown = format!("{}/{}", entry.month, entry.name);
             let name = FolderName::parse(&entry.month, &entry.name);
@@ -205,12 +215,17 @@ impl Merged<'_> {
                 }
                 continue;
             }
+            if known.is_none() && is_month_over(&entry.month, now) {
+                passed_over.expired += 1;
+                continue;
+            }
             let files = clone.files(tip, &entry).map_err(|fault| remote::failure(&fault))?;
-            let read = name.and_then(|name| {
+            read.take_in(&files, self.place)?;
+            let folder = name.and_then(|name| {
                 let proposal = proposal::read(Some(&name), Files::of(files)?, derived_by)?;
                 Ok(Folder { name, proposal })
             });
-            match read {
+            match folder {
                 Ok(folder) if self.is_of_other_cluster(&folder) => passed_over.of_others += 1,
                 Ok(folder) if is_long_over(&folder, now) && known.is_none() => passed_over.expired += 1,
                 Ok(folder) => match self.signed(&folder.proposal) {
@@ -245,7 +260,10 @@ impl Merged<'_> {
         let struck: BTreeMap<ChangeId, Option<Arc<str>>> =
             struck.chain(idle.into_iter().map(|id| (id, Some(IDLE.into())))).collect();
         self.ui.aside(&format!("Applying {name}\n"));
+        let hint = saved::propose_anew(Some(name.class));
         let checked = apply::judged_again(plan);
+        // It is not planned again by hand.
+        let checked = checked.map_err(|failure| Failure { hints: vec![hint], ..failure });
         let mut waiting = Waiting::of(self, &name);
         let (ended, another) = loop {
             let ended = checked.clone().and_then(|checked| {
@@ -308,7 +326,11 @@ impl Merged<'_> {
     /// Tells that nothing of a plan is done.
     fn refuse(&mut self, name: &str, failure: &Failure) {
         self.is_refused = true;
-        let head = format!("plan `{name}` is not carried out");
+        self.refused += 1;
+        if self.refused > bounds::TOLD_MAX {
+            return;
+        }
+        let head = format!("plan `{name}` is not applied");
         let faults = failure.faults.iter().map(|fault| format!("{head}: {fault}")).collect();
         self.ui.failure(&Failure { faults, ..failure.clone() });
     }
@@ -339,7 +361,7 @@ fn is_long_ago(expires_at: Timestamp, now: Timestamp) -> bool {
 fn came_back() -> Failure {
     let what = "it was withdrawn before, by removing its folder from the branch: it is spent";
     Failure { exit: Exit::Stale, ..Failure::error(what) }
-        .hint("remove the folder, and propose anew with `nodeform propose`")
+        .hint("remove the folder, and propose again: `nodeform propose --live`")
 }
 
 fn is_long_over(folder: &Folder, now: Timestamp) -> bool {

@@ -70,7 +70,9 @@ pub(super) fn narrowed(
     };
     let mut said: Vec<String> = Vec::new();
     if let Some(because) = covered.drop_if_too_many_are_lost(approved.plan()) {
-        said.push(format!("{because}: the others are not begun; propose them anew."));
+        said.push(format!(
+            "{because}: the others are not begun; propose them again: `nodeform propose --live`."
+        ));
     }
     said.extend(strange(&covered));
     said.extend(pending(&fresh));

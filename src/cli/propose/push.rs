@@ -91,7 +91,7 @@ impl Proposing<'_> {
         let commit = clone.commit(&standing.target, addition).map_err(failed)?;
         let opened_at = clone.push(&self.branch, &commit).map_err(failed)?;
         let (branch, target) = (self.branch.as_str(), place.branch.as_str());
-        ui.text(&format!("Proposed: {} on branch `{branch}` of {}\n", folder.join("/"), place.address))?;
+        ui.told(&format!("Proposed: {} on branch `{branch}` of {}\n", folder.join("/"), place.address))?;
         if let Some(line) = opened_at {
             ui.aside(&format!("The server says: {line}\n"));
         }
@@ -118,7 +118,7 @@ impl Proposing<'_> {
     }
 
     fn nothing(&self, why: &str) -> Result<Exit, Failure> {
-        self.ui.text(&format!("Nothing to propose: {why}.\n"))?;
+        self.ui.told(&format!("Nothing to propose: {why}.\n"))?;
         Ok(Exit::Done)
     }
 }

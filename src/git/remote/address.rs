@@ -6,6 +6,7 @@ use std::net::Ipv4Addr;
 use gix::bstr::ByteSlice as _;
 
 use super::fault::RemoteFault;
+use crate::model::shown::{is_obeyed, plain};
 
 /// The longest address, branch and path that are taken.
 const ADDRESS_MAX: usize = 2048;
@@ -47,11 +48,14 @@ impl Address {
             return refused("it has letters that addresses do not have, or too many");
         }
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        if authority.contains('@') {
+        // Also behind the first slash, which a password may have.
+        if text.contains('@') {
             return refused("it holds a user or a password, which would be shown and stored");
         }
-        if authority.is_empty() || path.is_empty() || authority.starts_with('-') || text.contains(['?', '#'])
-        {
+        if text.contains(['?', '#']) {
+            return refused("it has a query or a fragment, which would be shown and stored");
+        }
+        if authority.is_empty() || path.is_empty() || authority.starts_with('-') {
             return refused("it is not a host and a path");
         }
         match &*scheme {
@@ -81,23 +85,21 @@ impl fmt::Display for Address {
     }
 }
 
-/// An address for a message: without what stands before an `@`, which may be a password, nor control characters.
+/// An address for a message: without what stands before an `@` or behind a `?` or `#`, which may be a password or a token, and
+/// without what a terminal would obey.
 fn shown(text: &str) -> String {
-    let kept = match text.split_once("://") {
-        Some((scheme, rest)) => {
-            let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-            match authority.rsplit_once('@') {
-                Some((_, host)) => format!("{scheme}://…@{host}/{path}"),
-                None => text.to_owned(),
-            }
-        }
-        None => text.to_owned(),
-    };
     const SHOWN_LETTERS_MAX: usize = 200;
-    kept.chars()
-        .take(SHOWN_LETTERS_MAX)
-        .map(|letter| if letter.is_control() { '\u{fffd}' } else { letter })
-        .collect()
+    let (before, scheme, rest) = match text.split_once("://") {
+        Some((scheme, rest)) => (scheme, "://", rest),
+        None => ("", "", text),
+    };
+    let (rest, query) = match rest.find(['?', '#']) {
+        Some(place) => (&rest[..place], "?…"),
+        None => (rest, ""),
+    };
+    // A password may have slashes.
+    let (user, rest) = rest.rsplit_once('@').map_or(("", rest), |(_, host)| ("…@", host));
+    plain(&format!("{before}{scheme}{user}{rest}{query}")).chars().take(SHOWN_LETTERS_MAX).collect()
 }
 
 fn is_loopback(authority: &str) -> bool {
@@ -119,7 +121,7 @@ impl Branch {
     /// Git does not take it, or a program could take it for an option.
     pub fn parse(text: &str) -> Result<Self, RemoteFault> {
         let refused = |because| RemoteFault::Name {
-            name: text.chars().filter(|letter| !letter.is_control()).take(PATH_MAX).collect(),
+            name: plain(text).chars().take(PATH_MAX).collect(),
             what: "a branch",
             because,
         };
@@ -160,7 +162,7 @@ impl FolderPath {
     /// It leads out of the repository, or into what is Git's own.
     pub fn parse(text: &str) -> Result<Self, RemoteFault> {
         let refused = |because| RemoteFault::Name {
-            name: text.chars().filter(|letter| !letter.is_control()).take(PATH_MAX).collect(),
+            name: plain(text).chars().take(PATH_MAX).collect(),
             what: "a folder of the repository",
             because,
         };
@@ -173,7 +175,7 @@ impl FolderPath {
         let is_bad = |part: &String| {
             matches!(part.as_str(), "" | "." | "..")
                 || part.eq_ignore_ascii_case(".git")
-                || part.contains(|letter: char| letter.is_control() || letter == '\\')
+                || part.contains(|letter: char| is_obeyed(letter) || letter == '\\')
         };
         if parts.iter().any(is_bad) {
             return Err(refused("a part of it is no name of a folder"));
@@ -241,6 +243,20 @@ mod tests {
         }
         let told = said("https://me:canary-7@forge.example/a", false);
         assert!(told.contains("a user or a password") && !told.contains("canary-7"), "{told}");
+        for text in [
+            "https://forge.example/a?token=canary-7",
+            "https://forge.example/a?access_token=canary-7&x",
+            "https://forge.example/a#canary-7",
+            "https://me:a/b@canary-7@forge.example/a",
+            "me:canary-7@forge.example/a",
+            "forge.example/a?token=canary-7",
+            "https://forge.example?token=canary-7",
+        ] {
+            let told = said(text, true);
+            assert!(!told.contains("canary-7") && told.contains("forge.example"), "{told}");
+        }
+        let told = said("https://forge.example/\u{202e}a\u{1b}[2J", true);
+        assert!(!told.contains(['\u{202e}', '\u{1b}']), "{told}");
     }
 
     #[test]

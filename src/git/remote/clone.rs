@@ -8,10 +8,11 @@ use super::super::fault::GitFault;
 use super::super::repository::{self, Repository};
 use super::super::revision::{Asked, Revision};
 use super::address::{Address, Branch};
+use super::bounded::Limits;
 use super::commit::COMMITTER_EMAIL;
 use super::fault::RemoteFault;
 use super::program::{Credentials, Program};
-use super::said;
+use super::{left, said};
 use crate::model::Digest;
 
 /// How many letters of an address' digest name its clone, and of a branch's name its reference.
@@ -127,6 +128,7 @@ impl Clone {
 
     /// Fetches the last commits of branches, and so many before them.
     pub(super) fn fetch_tips(&self, branches: &[Branch], depth: usize) -> Result<(), RemoteFault> {
+        left::sweep(&self.folder.join("objects"));
         let specs: Vec<String> =
             branches.iter().map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
         let depth = format!("--depth={depth}");
@@ -181,7 +183,8 @@ impl Clone {
     }
 
     fn program(&self) -> Program<'_> {
-        Program { folder: &self.folder, address: &self.address, credentials: self.credentials.as_ref() }
+        let (address, credentials) = (&self.address, self.credentials.as_ref());
+        Program { folder: &self.folder, address, credentials, limits: Limits::default() }
     }
 
     fn tip(&self, branch: &Branch) -> Result<Tip, RemoteFault> {

@@ -37,23 +37,75 @@ pub enum RemoteFault {
         /// Why not.
         because: String,
     },
-    /// The server wants credentials, or other ones.
-    #[error("{address} refuses to {what}: {because}")]
+    /// The server wants a token, and there is none.
+    #[error("{address} asks for a token (401), and there is none")]
+    NoToken {
+        /// The repository.
+        address: String,
+    },
+    /// The server does not know the token.
+    #[error("{address}: the token was not accepted (401)")]
+    NotAccepted {
+        /// The repository.
+        address: String,
+    },
+    /// The token may not do this.
+    #[error("{address}: the token may not {what} it (403)")]
     Denied {
         /// The repository.
         address: String,
         /// What was asked.
         what: &'static str,
-        /// What the server says.
-        because: String,
     },
     /// There is no such repository, or it is hidden.
-    #[error("{address} is not there, or not for these credentials: {because}")]
+    #[error("{address} is not there, or the token may not see it (404)")]
     NotThere {
         /// The repository.
         address: String,
-        /// What the server says.
+    },
+    /// Too much was asked of the server.
+    #[error("{address} was asked too often (429)")]
+    AskedTooOften {
+        /// The repository.
+        address: String,
+    },
+    /// The server answers with another status.
+    #[error("{address} answered with status {status}")]
+    Status {
+        /// The repository.
+        address: String,
+        /// The status.
+        status: u16,
+    },
+    /// What answers is no Git server.
+    #[error("{address} answers, but not as a Git repository: with a page to sign in, or of another program")]
+    NoGit {
+        /// The repository.
+        address: String,
+    },
+    /// TLS does not trust the server.
+    #[error("the certificate of {address} is not trusted: {because}")]
+    Certificate {
+        /// The repository.
+        address: String,
+        /// What the program says.
         because: String,
+    },
+    /// The server takes too long.
+    #[error("{address} did not finish answering within {seconds} seconds")]
+    Slow {
+        /// The repository.
+        address: String,
+        /// How long it was waited for.
+        seconds: u64,
+    },
+    /// The server sends too much.
+    #[error("{address} answers with more than {} MiB, which is not read", most >> 20)]
+    TooMuch {
+        /// The repository.
+        address: String,
+        /// How many bytes are read.
+        most: u64,
     },
     /// The server leads elsewhere.
     #[error(
@@ -129,15 +181,37 @@ impl RemoteFault {
             Self::Cache { .. } => {
                 Some("remove the folder: it is only a cache; XDG_CACHE_HOME says where it lies")
             }
-            Self::Denied { .. } => Some(
-                "set NODEFORM_GIT_TOKEN, or NODEFORM_GIT_TOKEN_FILE, to a token that may read the repository, and for `propose` write to its branches; NODEFORM_GIT_USER where the server asks for a user",
+            Self::NoToken { .. } => Some(
+                "set NODEFORM_GIT_TOKEN, or NODEFORM_GIT_TOKEN_FILE, to a token that may read the repository, and for `propose` write branches below `nodeform/`",
             ),
-            Self::NotThere { .. } => Some(
-                "look at the address, and whether the token of NODEFORM_GIT_TOKEN may read the repository",
+            Self::NotAccepted { .. } => Some(
+                "check that the token of NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE is whole and has not expired; set NODEFORM_GIT_USER where the server asks for a user",
+            ),
+            Self::Denied { .. } => {
+                Some("let the token read the repository, and for `propose` write branches below `nodeform/`")
+            }
+            Self::NotThere { .. } => {
+                Some("check the address, and that the token of NODEFORM_GIT_TOKEN may read the repository")
+            }
+            Self::AskedTooOften { .. } => Some("run the same command again in some minutes, and less often"),
+            Self::Status { .. } => {
+                Some("run the same command again later; if it stays so, ask whoever runs the Git server")
+            }
+            Self::NoGit { .. } => {
+                Some("check the address: name it as `git clone` takes it, as `https://HOST/PATH`")
+            }
+            Self::Certificate { .. } => Some(
+                "name a file with the certificate of its authority by SSL_CERT_FILE; a proxy that reads what passes has an authority of its own",
+            ),
+            Self::Slow { .. } => {
+                Some("run the same command again; if it stays so, check what answers at the address")
+            }
+            Self::TooMuch { .. } => Some(
+                "check what answers at the address; keep plans in a repository of their own where this one is so large",
             ),
             Self::Redirects { .. } => Some("name the address that it leads to"),
             Self::NoBranch { .. } => Some(
-                "name a branch that is there by `--git-branch`, or push a first commit to it; an address that shows a sign-in page has no branch either: then look whether a Git server answers there",
+                "name a branch that is there by `--git-branch`, or push a first commit to it; a page to sign in has no branch either: then check the address",
             ),
             Self::TooMany { .. } => Some("delete those that are merged or closed"),
             Self::Moved { .. } => Some("run the same command again"),
@@ -145,7 +219,7 @@ impl RemoteFault {
                 Some("let the token's user write to branches below `nodeform/`: nothing else is written")
             }
             Self::Failed { .. } => {
-                Some("run the same command again; if it stays so, look whether a Git server answers there")
+                Some("run the same command again; if it stays so, check that a Git server answers there")
             }
             Self::Object(fault) => fault.hint(),
         }

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, VecDeque};
 
 use gix::ObjectId;
-use gix::bstr::{BString, ByteSlice as _};
+use gix::bstr::BString;
 use gix::objs::tree::EntryKind;
 
 use super::super::fault::GitFault;
@@ -11,6 +11,7 @@ use super::super::objects::{Entry, Objects};
 use super::address::FolderPath;
 use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
+use crate::model::shown;
 use crate::review::proposal::{Content, FILE_BYTES_MAX, PLAN, is_dated, is_file, is_month, is_plan};
 
 /// Something in the folder of a month.
@@ -42,8 +43,7 @@ pub type PlanFile = (String, Content);
 
 /// A name as it may be shown. No plan has one in which something is replaced.
 fn plain(name: &BString) -> String {
-    let letters = name.chars();
-    letters.map(|letter| if letter.is_control() { char::REPLACEMENT_CHARACTER } else { letter }).collect()
+    shown::plain(&name.to_string())
 }
 
 impl Clone {

@@ -11,11 +11,13 @@
 
 mod address;
 mod ancestry;
+mod bounded;
 mod clone;
 mod commit;
 mod fault;
 mod folders;
 mod held;
+mod left;
 mod program;
 mod said;
 

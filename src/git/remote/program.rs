@@ -2,12 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use super::address::Address;
+use super::bounded::{self, Ended, Limits, Outcome};
 use super::fault::RemoteFault;
 use super::held::Held;
 use crate::model::secret::{SENSITIVE, Secret};
+use crate::model::shown::plain;
 
 /// Who speaks to the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,6 +40,17 @@ const KEPT: [&str; 16] = [
     "GIT_EXEC_PATH",
 ];
 
+/// What the program says where it may take no more memory, or write no larger file: what a server sends has no end.
+const OUT_OF_ROOM: &[&str] = &[
+    "Out of memory",
+    "out of memory",
+    "mmap failed",
+    "Cannot allocate memory",
+    "File too large",
+    "File size limit exceeded",
+    "signal 25",
+];
+
 /// How much of what the program says is repeated.
 const SAID_LETTERS_MAX: usize = 400;
 
@@ -47,6 +60,7 @@ pub(super) struct Program<'a> {
     pub(super) folder: &'a Path,
     pub(super) address: &'a Address,
     pub(super) credentials: Option<&'a Credentials>,
+    pub(super) limits: Limits,
 }
 
 impl Program<'_> {
@@ -72,17 +86,22 @@ impl Program<'_> {
         command.env_clear().envs(kept()).envs(self.environment());
         let held = Held::take(self.folder)?;
         let input = held.input().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
-        command.stdin(input).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let output =
-            command.output().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
-        let printed = String::from_utf8_lossy(&output.stdout).into_owned();
-        let said = String::from_utf8_lossy(&output.stderr).into_owned();
-        if output.status.success() {
+        command.stdin(input);
+        let ended = bounded::run(command, self.limits)
+            .map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
+        let address = self.address.to_string();
+        let Ended { is_success, printed, said } = match ended {
+            Outcome::Ended(ended) => ended,
+            Outcome::Slow => {
+                return Err(RemoteFault::Slow { address, seconds: self.limits.time.as_secs() });
+            }
+            Outcome::TooMuch => return Err(RemoteFault::TooMuch { address, most: self.limits.bytes }),
+        };
+        if is_success {
             return Ok((printed, said));
         }
         // What `push --porcelain` prints says of each branch why it was not taken.
-        let said = format!("{printed}\n{said}");
-        Err(self.fault(what, &said))
+        Err(self.fault(what, &format!("{printed}\n{said}")))
     }
 
     /// The variables that say all that is not an argument: the settings, and the credentials.
@@ -96,6 +115,10 @@ impl Program<'_> {
             ("core.askPass", ""),
             ("core.hooksPath", "/dev/null"),
             ("core.fsmonitor", "false"),
+            // Each thread would take as much memory again, and each pack that lies there.
+            ("pack.threads", "1"),
+            ("core.packedGitWindowSize", "32m"),
+            ("core.packedGitLimit", "256m"),
             ("gc.auto", "0"),
             ("maintenance.auto", "false"),
             ("fetch.recurseSubmodules", "false"),
@@ -107,6 +130,11 @@ impl Program<'_> {
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
+        // Its library reads neither of these itself.
+        for (setting, variable) in [("http.sslCAInfo", "SSL_CERT_FILE"), ("http.sslCAPath", "SSL_CERT_DIR")] {
+            let named = std::env::var_os(variable).and_then(|path| path.into_string().ok());
+            settings.extend(named.map(|path| (setting.to_owned(), path)));
+        }
         settings.push((format!("protocol.{}.allow", self.address.scheme()), "always".to_owned()));
         if let Some(Credentials { user, token }) = self.credentials {
             let pair = data_encoding::BASE64.encode(format!("{user}:{}", token.reveal()).as_bytes());
@@ -132,36 +160,40 @@ impl Program<'_> {
         let address = self.address.to_string();
         let because = self.told(said);
         let has = |words: &[&str]| words.iter().any(|word| said.contains(word));
-        if has(&[
-            "unable to update url base from redirection",
-            "error: 301",
-            "error: 302",
-            "error: 303",
-            "error: 307",
-            "error: 308",
-        ]) {
-            RemoteFault::Redirects { address }
-        } else if has(&[
+        let is_asked = has(&[
             "terminal prompts disabled",
             "Authentication failed",
-            "error: 401",
-            "error: 403",
             "could not read Username",
             "could not read Password",
-        ]) {
-            RemoteFault::Denied { address, what, because }
-        } else if has(&["error: 404", "repository not found", "' not found"]) {
-            RemoteFault::NotThere { address, because }
-        } else {
-            RemoteFault::Failed { address, what, because }
+        ]);
+        if has(&["unable to update url base from redirection"]) {
+            return RemoteFault::Redirects { address };
+        }
+        match status(said) {
+            Some(301..=399) => RemoteFault::Redirects { address },
+            _ if is_asked && self.credentials.is_none() => RemoteFault::NoToken { address },
+            Some(401) => RemoteFault::NotAccepted { address },
+            _ if is_asked => RemoteFault::NotAccepted { address },
+            Some(403) => {
+                RemoteFault::Denied { address, what: if what == "push" { "write to" } else { "read" } }
+            }
+            Some(404) => RemoteFault::NotThere { address },
+            Some(429) => RemoteFault::AskedTooOften { address },
+            Some(status) => RemoteFault::Status { address, status },
+            None if has(&["repository not found", "' not found"]) => RemoteFault::NotThere { address },
+            None if has(&["is this a git repository?", "invalid server response"]) => {
+                RemoteFault::NoGit { address }
+            }
+            None if has(&["certificate"]) => RemoteFault::Certificate { address, because },
+            None if has(OUT_OF_ROOM) => RemoteFault::TooMuch { address, most: self.limits.bytes },
+            None => RemoteFault::Failed { address, what, because },
         }
     }
 
     /// What the program says, in one line without what is secret or could not be shown.
     fn told(&self, said: &str) -> String {
         let text = self.without_secrets(said.split_whitespace().collect::<Vec<_>>().join(" "));
-        let shown = text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
-        shown.take(SAID_LETTERS_MAX).collect()
+        plain(&text).chars().take(SAID_LETTERS_MAX).collect()
     }
 
     fn without_secrets(&self, mut text: String) -> String {
@@ -173,70 +205,15 @@ impl Program<'_> {
     }
 }
 
+/// The status of the answer that the program tells of.
+fn status(said: &str) -> Option<u16> {
+    let words = ["returned error: ", "HTTP "];
+    words.iter().find_map(|words| said.split_once(words)?.1.get(..3)?.parse().ok())
+}
+
 fn kept() -> impl Iterator<Item = (&'static str, OsString)> {
     KEPT.into_iter().filter_map(|name| Some((name, std::env::var_os(name)?)))
 }
 
 #[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use super::{Address, Credentials, Program, RemoteFault, Secret};
-
-    fn fault(said: &str) -> RemoteFault {
-        let address = Address::parse("https://forge.example/a", false).expect("an address");
-        let credentials = Credentials { user: "me".to_owned(), token: Secret::new("canary-3".to_owned()) };
-        let program = Program { folder: Path::new("/"), address: &address, credentials: Some(&credentials) };
-        program.fault("fetch", said)
-    }
-
-    #[test]
-    fn what_the_program_says_becomes_one_fault_with_a_next_step() {
-        let kinds = [
-            ("fatal: unable to update url base from redirection:", "leads to another address"),
-            (
-                "fatal: could not read Username for 'https://forge.example': terminal prompts disabled",
-                "refuses to fetch",
-            ),
-            (
-                "fatal: unable to access 'https://forge.example/a/': The requested URL returned error: 403",
-                "refuses to fetch",
-            ),
-            ("fatal: repository 'https://forge.example/a/' not found", "is not there"),
-            ("fatal: unable to access 'x': The requested URL returned error: 503", "`git fetch` with"),
-            (
-                "fatal: https://forge.example/a/info/refs not valid: is this a git repository?",
-                "`git fetch` with",
-            ),
-        ];
-        for (said, told) in kinds {
-            let fault = fault(said);
-            assert!(fault.to_string().contains(told) && fault.hint().is_some(), "{said}: {fault}");
-        }
-    }
-
-    #[test]
-    fn neither_token_nor_header_nor_control_characters_are_repeated() {
-        // The pair of `me:canary-3`.
-        let told = fault("remote: canary-3 is bad\nbWU6Y2FuYXJ5LTM= \u{1b}[31m").to_string();
-        assert!(!told.contains("canary-3") && !told.contains("bWU6") && !told.contains('\u{1b}'), "{told}");
-        assert!(told.contains("(sensitive value) is bad"), "{told}");
-    }
-
-    #[test]
-    fn credentials_are_of_one_address_and_redirects_are_not_followed() {
-        let address = Address::parse("https://forge.example/a", false).expect("an address");
-        let credentials = Credentials { user: "me".to_owned(), token: Secret::new("canary-3".to_owned()) };
-        let program = Program { folder: Path::new("/"), address: &address, credentials: Some(&credentials) };
-        let variables = program.environment();
-        let values: Vec<String> =
-            variables.iter().map(|(_, value)| value.to_string_lossy().into_owned()).collect();
-        let place = values.iter().position(|value| value == "http.https://forge.example/a.extraHeader");
-        assert_eq!(
-            place.and_then(|place| values.get(place + 1)).map(String::as_str),
-            Some("Authorization: Basic bWU6Y2FuYXJ5LTM=")
-        );
-        let follows = values.iter().position(|value| value == "http.followRedirects");
-        assert_eq!(follows.and_then(|place| values.get(place + 1)).map(String::as_str), Some("false"));
-    }
-}
+mod tests;

@@ -22,13 +22,13 @@ pub enum ProposalFault {
         month: String,
     },
     /// Something that is no file, such as a link, a folder or a submodule.
-    #[error("`{name}` is no plain file")]
+    #[error("`{name}` is not a plain file, but a folder, a link or a submodule")]
     NoFile {
         /// Its name.
         name: String,
     },
     /// A file that no plan has.
-    #[error("`{name}` is no file of a plan")]
+    #[error("`{name}` does not belong in a plan folder")]
     OtherFile {
         /// Its name.
         name: String,
@@ -63,10 +63,12 @@ pub enum ProposalFault {
     #[error("`plan.jsonc` holds no plan that can be used: {0}")]
     Plan(PlanFileFault),
     /// The file says more than is understood here.
-    #[error("`plan.jsonc` is not as this version of nodeform writes it")]
+    #[error(
+        "`plan.jsonc` is not as this version of nodeform writes it: it was edited, or another version wrote it"
+    )]
     OtherVersion,
     /// The folder is called after another plan.
-    #[error("the folder is called `{stated}`, and that of its plan is `{found}`")]
+    #[error("the folder is called `{stated}`, but its plan belongs in `{found}`")]
     OtherName {
         /// What it is called.
         stated: String,
@@ -83,7 +85,9 @@ pub enum ProposalFault {
         template: String,
     },
     /// What people read does not follow from what would be done.
-    #[error("line {line} of `PLAN.md` is not what follows from `plan.jsonc`")]
+    #[error(
+        "line {line} of `PLAN.md` does not follow from `plan.jsonc`: the page was edited, or another version wrote it"
+    )]
     MarkdownDiffers {
         /// The first line that differs.
         line: usize,
@@ -106,30 +110,30 @@ impl ProposalFault {
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Name { .. } | Self::Month { .. } | Self::OtherName { .. } => {
-                "keep a plan's folder where `nodeform propose` put it, under its own name"
+                "move the folder back to where `nodeform propose` put it, or remove it and propose again: `nodeform propose --live`"
             }
             Self::NoFile { .. } | Self::OtherFile { .. } => {
-                "take it out: a plan's folder holds `PLAN.md`, `plan.jsonc` and `destroy.txt` alone"
+                "remove it: a plan folder holds `PLAN.md`, `plan.jsonc` and `destroy.txt`, and nothing else"
             }
-            Self::OldName { .. } => "remove the folder, and propose again with `nodeform propose`",
+            Self::OldName { .. } => "remove the folder, and propose again: `nodeform propose --live`",
             Self::OtherTemplate { .. } => {
-                "use the version of nodeform that proposed the plan, or propose it anew with `nodeform propose`"
+                "use the version of nodeform that proposed the plan, or remove the folder and propose again: `nodeform propose --live`"
             }
             Self::MarkdownDiffers { .. } => {
-                "propose the plan anew with `nodeform propose`: it was edited, or another version of nodeform made it"
+                "undo the edit, or remove the folder and propose again: `nodeform propose --live`"
             }
             Self::DestroysDiffer { .. } => {
-                "delete the line to keep its node, or put it back as it was: lines may be deleted and nothing else; propose anew what else is to happen: `nodeform propose`"
+                "delete the line to keep its node, or undo the edit: lines may be deleted, and nothing else"
             }
             Self::Plan(_)
             | Self::OtherVersion
             | Self::Missing { .. }
             | Self::NoText { .. }
             | Self::TooLarge { .. } => {
-                "propose the plan anew with `nodeform propose`; in a folder only lines of `destroy.txt` may be deleted"
+                "undo the edit (only lines of `destroy.txt` may be deleted), or remove the folder and propose again: `nodeform propose --live`"
             }
             Self::NotLive => {
-                "plan a cluster that has something to do: `nodeform plan --live --out plan.json`"
+                "remove the folder, and propose a plan of the cluster: `nodeform propose --live`"
             }
         }
     }

@@ -15,7 +15,9 @@ mod template;
 mod verify;
 
 pub use fault::ProposalFault;
-pub use name::{FolderName, branches, class, class_of_branch, classes, is_dated, is_month, is_plan};
+pub use name::{
+    FolderName, branches, class, class_of_branch, classes, is_dated, is_month, is_month_over, is_plan,
+};
 pub use narrow::{Narrowed, NotDeleted, narrow};
 pub use strike::{DestroyLine, idle_creates, struck};
 pub use template::Template;

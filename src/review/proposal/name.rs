@@ -3,9 +3,14 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
+use jiff::civil::Date;
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
+
 use super::fault::ProposalFault;
 use crate::model::ChangeClass;
 use crate::plan::{Change, Plan};
+use crate::review::VALID_MAX;
 
 /// The classes that a plan's folder may be named after, the weightiest last.
 const CLASSES: [ChangeClass; 6] = [
@@ -94,6 +99,17 @@ pub fn is_month(name: &str) -> bool {
 pub fn is_dated(name: &str) -> bool {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     name.split_once('-').is_some_and(|(year, month)| are_digits(year) && are_digits(month))
+}
+
+/// Returns whether no plan that was made in a month, as `2026-11`, may begin at a time any more, nor may for a week: what lies
+/// in its folder need not be read.
+#[must_use]
+pub fn is_month_over(month: &str, now: Timestamp) -> bool {
+    let told = SignedDuration::from_hours(7 * 24);
+    let first = format!("{month}-01").parse::<Date>().ok().filter(|_| is_month(month));
+    let last = first.and_then(|first| first.last_of_month().tomorrow().ok());
+    let last = last.and_then(|end| end.to_zoned(TimeZone::UTC).ok());
+    last.is_some_and(|end| now.duration_since(end.timestamp()) > VALID_MAX + told)
 }
 
 /// Returns whether a name is that of a plan's folder, without its month.

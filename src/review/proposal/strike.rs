@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::fault::ProposalFault;
+use crate::model::shown::plain;
 use crate::plan::{ChangeId, Plan};
 
 /// A line of `destroy.txt`, without its line feed.
@@ -36,8 +37,7 @@ pub fn struck(lines: &[DestroyLine], file: Option<&str>) -> Result<BTreeSet<Chan
             struck.insert(line.change.clone());
         }
         if !is_known {
-            let text = found.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter });
-            let text = text.take(TOLD_LETTERS_MAX).collect();
+            let text = plain(found).chars().take(TOLD_LETTERS_MAX).collect();
             return Err(ProposalFault::DestroysDiffer { line: place + 1, what: differs(lines, found), text });
         }
     }
@@ -59,7 +59,7 @@ fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     } else if is_one(found.trim_end()) {
         "ends with spaces, which the plan's does not"
     } else if commented.is_some_and(is_one) {
-        "is commented out, which strikes nothing"
+        "is commented out; delete the line to keep the node"
     } else if is_one(found.trim()) {
         "is indented, which the plan's is not"
     } else if lines.iter().any(names) {

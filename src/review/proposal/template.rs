@@ -4,6 +4,7 @@
 //! release adds a template, and keeps the one before. Must never be guessed: a page without one is not compared.
 
 use super::fault::ProposalFault;
+use crate::model::shown::{HIDDEN, is_obeyed};
 
 /// How the line begins that names the template.
 const LINE: &str = "- Template of this page: `";
@@ -45,7 +46,7 @@ impl Template {
         if named == Some(Self::First.as_str()) {
             return Ok(Self::First);
         }
-        let plain = |letter: char| if letter.is_control() || letter == '`' { '\u{fffd}' } else { letter };
+        let plain = |letter: char| if is_obeyed(letter) || letter == '`' { HIDDEN } else { letter };
         let template = named.unwrap_or("none").chars().map(plain).take(TOLD_LETTERS_MAX).collect();
         Err(ProposalFault::OtherTemplate { template })
     }

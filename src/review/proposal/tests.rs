@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{
     Content, DESTROYS, Derived, DestroyLine, Files, FolderName, PLAN, Proposal, ProposalFault, SIGNATURE,
-    Template, branches, class, class_of_branch, is_month, read, struck,
+    Template, branches, class, class_of_branch, is_month, is_month_over, read, struck,
 };
 use crate::manifests::folder::holds_a_plan;
 use crate::model::{ChangeClass, Digest, DisruptionReason};
@@ -119,6 +119,16 @@ fn a_folder_in_the_place_of_another_plan_is_misplaced_and_a_copy_elsewhere_is_no
 }
 
 #[test]
+fn a_month_is_over_once_no_plan_of_its_last_day_may_begin_or_is_told_of() {
+    let over = |month: &str, now: &str| is_month_over(month, now.parse().expect("a time"));
+    // 30 days and a week after the end of November.
+    assert!(!over("2026-11", "2027-01-07T00:00:00Z"));
+    assert!(over("2026-11", "2027-01-07T00:00:01Z"));
+    assert!(over("2025-12", "2027-01-07T00:00:00Z") && !over("2027-02", "2027-01-07T00:00:00Z"));
+    assert!(!over("2020-13", "2027-01-07T00:00:00Z") && !over("0000", "2027-01-07T00:00:00Z"));
+}
+
+#[test]
 fn a_plan_of_several_classes_goes_under_the_weightiest() {
     let mut plan = example();
     // An empty node goes, two come.
@@ -189,10 +199,10 @@ fn any_other_edit_is_a_fault_that_names_it() {
         ),
         ("plan.jsonc", Some(Content::Bytes(vec![0xff])), "`plan.jsonc` is not UTF-8 text"),
         ("plan.jsonc", Some(Content::TooLarge), "`plan.jsonc` has more than 16 MiB"),
-        ("PLAN.md", Some(Content::NoFile), "`PLAN.md` is no plain file"),
+        ("PLAN.md", Some(Content::NoFile), "`PLAN.md` is not a plain file"),
         ("plan.json", bytes(""), "`plan.json` is a file name of an older version of nodeform"),
         ("destroy.yaml", bytes(""), "`destroy.yaml` is a file name of an older version of nodeform"),
-        ("create.yaml", bytes(""), "`create.yaml` is no file of a plan"),
+        ("create.yaml", bytes(""), "`create.yaml` does not belong in a plan folder"),
         ("destroy.txt", bytes(&format!("{line}{line}")), "line 2 of `destroy.txt`"),
         ("destroy.txt", bytes("- node/other\u{1b}\n"), "line 1 of `destroy.txt`"),
         ("destroy.txt", bytes(&line.replace("small", "tiny")), "line 1 of `destroy.txt`"),
@@ -217,7 +227,7 @@ fn a_folder_under_the_old_names_is_told_to_be_proposed_again() {
         _ => (name, content),
     });
     let fault = Files::of(renamed.collect()).expect_err("they are of an older version");
-    assert!(fault.hint().contains("propose again with `nodeform propose`"), "{}", fault.hint());
+    assert!(fault.hint().contains("propose again: `nodeform propose --live`"), "{}", fault.hint());
 }
 
 #[test]

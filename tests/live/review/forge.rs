@@ -121,6 +121,16 @@ impl Forge {
         format!("{}/answers/{status}/nodes.git", self.address)
     }
 
+    /// An address at which the server has the repository, and sends a pack that does not end.
+    pub(crate) fn url_without_end(&self) -> String {
+        format!("{}/endless/nodes.git", self.address)
+    }
+
+    /// The repository as the server has it.
+    pub(crate) fn served(&self) -> PathBuf {
+        self.folder.path().join("served/nodes.git")
+    }
+
     pub(crate) fn asked(&self) -> Vec<Asked> {
         self.asked.lock().expect("it is not poisoned").clone()
     }
@@ -262,6 +272,10 @@ async fn answer(
         let status = StatusCode::from_u16(status).expect("a status");
         return (status, [("content-type", "text/html")], page).into_response();
     }
+    let is_endless = uri.path().starts_with("/endless/");
+    if is_endless && body.windows(13).any(|found| found == b"command=fetch") {
+        return endless();
+    }
     let pair = data_encoding::BASE64.encode(format!("{USER}:{TOKEN}").as_bytes());
     if authorization != Some(format!("Basic {pair}")) {
         let realm = [("www-authenticate", "Basic realm=\"forge\"")];
@@ -272,7 +286,7 @@ async fn answer(
         ("GIT_HTTP_EXPORT_ALL", "1".to_owned()),
         ("REMOTE_USER", USER.to_owned()),
         ("REQUEST_METHOD", method.to_string()),
-        ("PATH_INFO", uri.path().to_owned()),
+        ("PATH_INFO", uri.path().trim_start_matches("/endless").to_owned()),
         ("QUERY_STRING", uri.query().unwrap_or_default().to_owned()),
         ("CONTENT_TYPE", header("content-type").unwrap_or_default()),
         ("CONTENT_LENGTH", body.len().to_string()),
@@ -285,6 +299,28 @@ async fn answer(
         std::future::pending::<()>().await;
     }
     ran.expect("the backend ran")
+}
+
+/// A pack of one object that is said to be large and does not end.
+fn endless() -> Response {
+    let packet = |bytes: &[u8]| [format!("{:04x}", bytes.len() + 4).as_bytes(), bytes].concat();
+    // Object kind 3, a blob, of 2^46 bytes and more; then a stream of stored blocks.
+    let head =
+        [b"\x01PACK\0\0\0\x02\0\0\0\x01".as_slice(), b"\xbf\xff\xff\xff\xff\xff\xff\x1f\x78\x01"].concat();
+    let mut noise = 0x9e37_79b9_u32;
+    let block: Vec<u8> = (0..60_000)
+        .map(|_| {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            noise.to_be_bytes()[0]
+        })
+        .collect();
+    let block = [b"\x01\0\x60\xea\x9f\x15".as_slice(), &block].concat();
+    let (start, again) = ([packet(b"packfile\n"), packet(&head)].concat(), Bytes::from(packet(&block)));
+    let body = futures_util::stream::once(async { Ok::<_, std::convert::Infallible>(Bytes::from(start)) });
+    let body =
+        futures_util::StreamExt::chain(body, futures_util::stream::repeat_with(move || Ok(again.clone())));
+    let kind = [("content-type", "application/x-git-upload-pack-result")];
+    (kind, axum::body::Body::from_stream(body)).into_response()
 }
 
 /// Asks Git's own server, as CGI.

@@ -7,11 +7,7 @@ use crate::program::Ran;
 async fn refused(stage: &Stage, because: &str) -> Ran {
     let ran = stage.apply().await;
     assert_eq!(ran.code, Some(3), "{because}: {ran:?}");
-    assert!(
-        ran.said.contains("is not carried out: ") && ran.said.contains(because),
-        "{because}: {}",
-        ran.said
-    );
+    assert!(ran.said.contains("is not applied: ") && ran.said.contains(because), "{because}: {}", ran.said);
     assert!(ran.said.contains("\nhint: "), "{}", ran.said);
     assert_eq!(stage.machines().await, (0, 0), "{because}");
     ran
@@ -39,7 +35,7 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
         ("plan.jsonc", "{".to_owned(), "`plan.jsonc` holds no plan"),
         ("PLAN.md", page.replacen("1 is created", "none is created", 1), "line 3 of `PLAN.md`"),
         ("destroy.txt", "- node/aks-system-12345678-vmss000000\n".to_owned(), "line 1 of `destroy.txt`"),
-        ("create.yaml", String::new(), "`create.yaml` is no file of a plan"),
+        ("create.yaml", String::new(), "`create.yaml` does not belong in a plan folder"),
     ];
     for (name, text, because) in edits {
         stage.forge.write(&file(name), &text);
@@ -51,7 +47,7 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
     let month = |month: &str| folder.replace(parts[1], month);
     for (there, because) in [
         (folder.replace("create-", "replace-"), "the folder is called"),
-        (month("2020-01"), "the folder is called"),
+        (month("2999-01"), "the folder is called"),
         (month("2026-13"), "is in `2026-13`, which is not a month"),
         (format!("nodeform/plans/{}", parts[0]), "is in `plans`, which is not a month"),
     ] {

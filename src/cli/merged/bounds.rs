@@ -1,0 +1,52 @@
+//! How much of a branch is read and told in one run: whoever may merge may fill it with folders.
+
+use super::super::exit::{Exit, Failure};
+use super::super::remote::Place;
+use crate::git::remote::PlanFile;
+use crate::render::words::count;
+use crate::review::proposal::Content;
+
+/// How many plans are told one by one that are not applied.
+pub(super) const TOLD_MAX: usize = 20;
+
+/// How many folders are read at most that have not ended, and how many bytes of their files: dozens of the largest plans.
+const FOLDERS_MAX: usize = 1_000;
+const BYTES_MAX: usize = 128 << 20;
+
+/// What was read.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    folders: usize,
+    bytes: usize,
+}
+
+impl Read {
+    /// Takes in the files of one more folder.
+    ///
+    /// # Errors
+    /// It is more than is read.
+    pub(super) fn take_in(&mut self, files: &[PlanFile], place: &Place) -> Result<(), Failure> {
+        let length = |(_, content): &PlanFile| match content {
+            Content::Bytes(bytes) => bytes.len(),
+            Content::TooLarge | Content::NoFile => 0,
+        };
+        self.folders += 1;
+        self.bytes += files.iter().map(length).sum::<usize>();
+        if self.folders <= FOLDERS_MAX && self.bytes <= BYTES_MAX {
+            return Ok(());
+        }
+        let (branch, path) = (place.branch.as_str(), &place.path);
+        let what = format!(
+            "branch `{branch}` has more plans in `{path}` that have not ended than are read: {FOLDERS_MAX} folders of {} MiB; nothing is applied",
+            BYTES_MAX >> 20
+        );
+        Err(Failure { exit: Exit::Stale, ..Failure::error(what) }
+            .hint("remove the folders from the branch that no plan needs"))
+    }
+}
+
+/// Says how many plans were refused that were not told.
+pub(super) fn not_told(refused: usize) -> Option<String> {
+    let more = refused.checked_sub(TOLD_MAX).filter(|more| *more > 0)?;
+    Some(format!("{} more not applied.\n", count(more, "plan")))
+}
