@@ -25,10 +25,6 @@ use crate::review::proposal::{
 };
 use crate::review::{CheckedPlan, untimely};
 
-/// The classes that `nodeform propose --class` takes.
-const PROPOSED: [ChangeClass; 4] =
-    [ChangeClass::Create, ChangeClass::RemoveEmpty, ChangeClass::MovePods, ChangeClass::Replace];
-
 /// The most bytes of a plan file: far above any plan that a person can review.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
 
@@ -176,7 +172,6 @@ fn in_time(plan: &Plan, path: &Path, is_folder: bool) -> Result<(), Failure> {
 
 /// Says what to do about a plan of a folder that can never be carried out.
 pub(super) fn propose_anew(class: Option<ChangeClass>) -> String {
-    let class = class.filter(|class| PROPOSED.contains(class));
     let class = class.map(|class| format!(" --class {class}")).unwrap_or_default();
     format!("propose again with `nodeform propose --live{class}`, and remove the folder from the branch")
 }
