@@ -93,7 +93,10 @@ pub(super) fn edits(spec: &Value, genuine: &Value) -> Vec<Edit> {
     edits_of(spec, genuine, &found)
 }
 
-/// Every edit of one place of each kind: of items of a list the first counts for all, and of equal keys below equal keys.
+/// How many edits there are of a place where kinds of places are edited: it goes, and becomes something else.
+const OF_EACH: usize = 2;
+
+/// Some edits of one place of each kind: of items of a list the first counts for all, and of equal keys below equal keys.
 pub(super) fn edits_by_kind(spec: &Value) -> Vec<Edit> {
     let mut found = Vec::new();
     paths(spec, &mut Vec::new(), &mut found);
@@ -107,7 +110,14 @@ pub(super) fn edits_by_kind(spec: &Value) -> Vec<Edit> {
         let is_item = matches!(path.last(), Some(Place::Item(_)));
         seen.insert((keys[keys.len().saturating_sub(2)..].to_vec(), is_item))
     });
-    edits_of(spec, &Value::Null, &found)
+    let mut edits = edits_of(spec, &Value::Null, &found);
+    let mut of_place: BTreeMap<Vec<String>, usize> = BTreeMap::new();
+    edits.retain(|edit| {
+        let number = of_place.entry(edit.path.clone()).or_default();
+        *number += 1;
+        *number <= OF_EACH
+    });
+    edits
 }
 
 fn edits_of(spec: &Value, genuine: &Value, found: &[Vec<Place>]) -> Vec<Edit> {
