@@ -23,7 +23,20 @@ async fn two_of_five_removals_are_struck_on_the_branch_and_the_other_three_are_c
     let struck = [lines[1], lines[3]];
     let kept: String =
         text.lines().filter(|line| !struck.contains(line)).map(|line| format!("{line}\n")).collect();
-    stage.forge.write(&list, &kept);
+    let at = stage.forge.path(&folder).display().to_string();
+    let names = struck.map(|line| line.trim_start_matches("- ").split_whitespace().next().expect("a name"));
+    let narrow = async |keep: [&str; 2]| {
+        stage.program.nodeform(&["narrow", &at, "--keep", keep[0], "--keep", keep[1]], &[]).await
+    };
+    let refused = narrow([names[0], "node/elsewhere"]).await;
+    assert_eq!(refused.code, Some(1), "{refused:?}");
+    let because = "the plan does not delete node `elsewhere`";
+    assert!(refused.said.contains(because) && refused.said.contains(names[1]), "{refused:?}");
+    assert_eq!(stage.forge.read(&list), text, "nothing is struck");
+    let narrowed = narrow(names).await;
+    done(&narrowed);
+    assert_eq!(narrowed.printed, format!("3 of 5 nodes are left to delete:\n{kept}"));
+    assert_eq!(stage.forge.read(&list), kept);
     stage.forge.git(&["commit", "--quiet", "--all", "--message", "Keep two"]);
     stage.forge.git(&["push", "--quiet", "origin", &format!("review:{branch}")]);
     stage.forge.git(&["checkout", "--quiet", "main"]);
