@@ -1,5 +1,6 @@
 //! Measures a live cluster of a thousand nodes: reading it from a simulator on loopback, carrying out a plan for a thousand
-//! nodes in memory, proposing one with three hundred removals, and the demo as a newcomer sees it.
+//! nodes in memory, proposing one with three hundred removals and comparing it with a fresh one, and the demo as a newcomer
+//! sees it.
 //!
 //! Nothing is asserted about time. Names of figures as arguments leave out the others.
 #![expect(
@@ -16,6 +17,7 @@ mod rows;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::hint::black_box;
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -28,6 +30,8 @@ use nodeform::catalog::Catalog;
 use nodeform::launch::Materials;
 use nodeform::model::Region;
 use nodeform::offline::{self, Request};
+use nodeform::plan::file;
+use nodeform::review::covers::covers;
 use nodeform::review::{Now, Terms, approve};
 use nodeform::rollout::Event;
 use nodeform::sim::{Start, World, WorldDocuments};
@@ -66,7 +70,7 @@ fn main() {
     if asked.has("apply_1000_cpu_seconds") {
         apply(&mut figures);
     }
-    if asked.has("propose_seconds") {
+    if asked.has("propose_seconds") || asked.has("covers_seconds") {
         propose(&mut figures);
     }
     if asked.has("demo_seconds") {
@@ -239,6 +243,24 @@ fn propose(figures: &mut Rows) {
         .collect();
     runs.sort();
     figures.add("propose_seconds", runs[RUNS / 2].as_secs_f64(), "s");
+    compare(&plan, figures);
+}
+
+/// Compares a saved plan with itself, as whoever applies compares an approved one with a fresh one: all of it is kept.
+fn compare(plan: &str, figures: &mut Rows) {
+    let plan = file::read(&fs::read_to_string(plan).expect("it was saved")).expect("it is a plan");
+    let mut runs: Vec<Duration> = (0..RUNS)
+        .map(|_| {
+            let start = Instant::now();
+            let covered = covers(black_box(&plan), black_box(&plan));
+            let took = start.elapsed();
+            let kept = covered.approved.values().filter(|fate| fate.kept().is_some()).count();
+            assert_eq!(kept, NODES - BUSY, "each removal is covered");
+            took
+        })
+        .collect();
+    runs.sort();
+    figures.add("covers_seconds", runs[RUNS / 2].as_secs_f64(), "s");
 }
 
 /// The processor time of this process, as the kernel counts it: in hundredths of a second.
