@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::address::Address;
 use super::bounded::{self, Ended, Limits, Outcome};
@@ -84,9 +84,10 @@ impl Program<'_> {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(self.folder).arg(what).args(arguments);
         command.env_clear().envs(kept()).envs(self.environment());
-        let held = Held::take(self.folder)?;
-        let input = held.input().map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
-        command.stdin(input);
+        // Nothing else writes to the clone: a push that a server never answers keeps nobody waiting.
+        let held = (what == "fetch").then(|| Held::take(self.folder)).transpose()?;
+        let input = held.as_ref().map_or(Ok(Stdio::null()), Held::input);
+        command.stdin(input.map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?);
         let ended = bounded::run(command, self.limits)
             .map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?;
         let address = self.address.to_string();
