@@ -1,4 +1,5 @@
 //! `nodeform narrow`: keeps nodes that a plan under review would delete, in the folder as it is checked out.
+#![expect(clippy::disallowed_methods, reason = "folders are read and files written below the line, here")]
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,7 +46,7 @@ pub(super) fn run(arguments: &NarrowArguments, ui: Ui) -> Result<Exit, Failure> 
         let more = fault.known.len().saturating_sub(shown.len());
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let known = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") + &more };
-        Failure::error(fault.to_string()).hint(&format!("it deletes: {known}"))
+        Failure::error(fault.to_string()).hint(format!("it deletes: {known}"))
     })?;
     let file = folder.join(DESTROYS);
     let written = match &narrowed.text {

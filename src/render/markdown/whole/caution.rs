@@ -181,7 +181,7 @@ fn prices(view: &PlanView<'_>) -> Vec<String> {
     let mut said: Vec<String> = dear
         .into_iter()
         .map(|((size, price), nodes)| {
-            let today = dearest.map_or(String::new(), |dearest| month(dearest));
+            let today = dearest.map_or(String::new(), &month);
             let each = if nodes == 1 { "" } else { " each" };
             format!(
                 "**High price**: {} of size {} {} {}{each}; the most expensive node today costs {today}.",

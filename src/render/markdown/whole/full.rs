@@ -41,9 +41,12 @@ pub(super) fn claim(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Exec
     items
 }
 
+/// What the page says of one thing that a VM is made of.
+type Said = fn(&Machine) -> String;
+
 /// What the VMs are made of, each fact once; where sizes differ, with the sizes that it is of.
 fn machine_facts(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
-    let said: [(&str, fn(&Machine) -> String); 4] = [
+    let said: [(&str, Said); 4] = [
         ("Image", |machine| code_whole(&machine.image)),
         ("OS disk", |machine| {
             format!("{} GB, {}", machine.os_disk.size_gb, placement(machine.os_disk.placement))

@@ -63,7 +63,7 @@ fn many(nodes: usize) -> Plan {
     let seen =
         plan.evidence.world.nodes.iter().find(|node| node.name.as_str() == "empty-1").expect("seen").clone();
     for number in 0..2 * nodes {
-        let name = NodeName::new(&format!("aks-general-{number:04}"));
+        let name = NodeName::new(format!("aks-general-{number:04}"));
         let mut planned = planned.clone();
         if let Change::Delete(delete) = &mut planned.change {
             delete.target.node = name.clone();
