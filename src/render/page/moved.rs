@@ -40,6 +40,11 @@ impl<'a> Moved<'a> {
         self.replicas == 1 && self.group.workload.is_some()
     }
 
+    /// Returns whether nobody creates it again once it is evicted.
+    pub(crate) const fn is_lost(&self) -> bool {
+        self.group.workload.is_none()
+    }
+
     /// Returns its workload.
     pub(crate) const fn workload(&self) -> Option<&'a Workload> {
         self.group.workload.as_ref()

@@ -28,17 +28,17 @@ pub(super) fn cautions(view: &PlanView<'_>, fleet: &Fleet<'_>, moved: &[Moved<'_
         |pod: &&Moved<'_>| pod.workload().is_some_and(|workload| STARTS_OVER.contains(&&*workload.kind));
     let pods =
         |is: &dyn Fn(&&Moved<'_>) -> bool| -> Vec<Moved<'_>> { moved.iter().filter(is).copied().collect() };
-    let nowhere = pods(&|pod| pod.to.is_none());
+    let nowhere = pods(&|pod| pod.to.is_none() && !pod.is_lost());
     let single = pods(&|pod| pod.is_single() && !starts_over(pod));
-    let bare = pods(&|pod| pod.workload().is_none());
+    let bare = pods(&|pod| pod.is_lost());
     let jobs = pods(&starts_over);
     let protected = pods(&|pod| pod.group.is_do_not_disrupt);
     let spot = pods(&|pod| becomes_spot(view, pod));
     let mut cautions = Vec::new();
+    cautions.extend(named(&bare, "Lost", "no controller creates the pod again"));
     cautions.extend(named(&nowhere, "No room elsewhere", "stays Pending once it is evicted"));
     cautions.extend(beside::cautions(view));
     cautions.extend(named(&single, "One replica", "down until its pod is Ready again"));
-    cautions.extend(named(&bare, "No controller", "nothing creates the pod again"));
     cautions.extend(named(&jobs, "Job", "its pod starts over"));
     cautions.extend(all_at_once(moved));
     cautions.extend(budgets(view, moved));

@@ -147,7 +147,12 @@ fn inside(view: &PlanView<'_>, gone: &Removed<'_>, pods: &[Moved<'_>]) -> Vec<St
             Some(_) => format!("{} of ", count(pods.len(), "pod")),
             None => String::new(),
         };
-        items.push(format!("{number}{}{uid}{single} {}{not}", sentence_whole(owner), destinations(pods)));
+        let to = if pods[0].is_lost() {
+            "→ lost: no controller creates it again".to_owned()
+        } else {
+            destinations(pods)
+        };
+        items.push(format!("{number}{}{uid}{single} {to}{not}", sentence_whole(owner)));
     }
     if !approved.is_empty() {
         let others: Vec<String> = approved.into_iter().map(named).collect();

@@ -89,9 +89,18 @@ pub(super) fn escaped(text: &str) -> String {
     text.replace('~', "\\~").replace('$', "\\$")
 }
 
+/// What becomes of the pods of nodes that go: those that a controller creates again restart.
 fn restarts(moved: &[Moved<'_>]) -> String {
+    let (lost, moved): (Vec<&Moved<'_>>, Vec<&Moved<'_>>) = moved.iter().partition(|pod| pod.is_lost());
+    let lost = match lost.len() {
+        0 => String::new(),
+        some => {
+            let (has, is) = (verb(some, "has", "have"), verb(some, "is", "are"));
+            format!(" {} {has} no controller and {is} lost.", count(some, "pod"))
+        }
+    };
     if moved.is_empty() {
-        return "No pod restarts.".to_owned();
+        return format!("No pod restarts.{lost}");
     }
     let single = moved.iter().filter(|pod| pod.is_single()).count();
     let single = match (single, moved.len()) {
@@ -112,7 +121,11 @@ fn restarts(moved: &[Moved<'_>]) -> String {
             verb(some, "stays", "stay")
         ),
     };
-    format!("{} {}{single}.{waits}", count(moved.len(), "pod"), verb(moved.len(), "restarts", "restart"))
+    format!(
+        "{} {}{single}.{waits}{lost}",
+        count(moved.len(), "pod"),
+        verb(moved.len(), "restarts", "restart")
+    )
 }
 
 /// Returns a time as people say it: `29 Nov 08:00 UTC`.

@@ -73,7 +73,13 @@ fn names(plan: &Plan, ids: &[ChangeId]) -> String {
 pub(super) fn pace(plan: &Plan) -> Option<String> {
     let drains = plan.spec.waves.iter().any(|wave| wave.steps.contains_key(&Step::Drain));
     drains.then(|| {
-        "Pods are evicted, so that PodDisruptionBudgets are kept; a node whose pods may not be evicted waits.".to_owned()
+        let kills = plan.spec.execution.iter().flat_map(|execution| execution.removals.values());
+        let until = if kills.into_iter().any(|removal| removal.grace.is_some()) {
+            ", for at most the drain time that its line says"
+        } else {
+            ""
+        };
+        format!("Pods are evicted, so that PodDisruptionBudgets are kept; a node whose pods may not be evicted waits{until}.")
     })
 }
 

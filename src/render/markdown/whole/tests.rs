@@ -113,9 +113,8 @@ fn what_can_hurt_stands_first_with_its_workloads_and_nodes() {
     assert_eq!(
         starts,
         [
-            "No room elsewhere",
+            "Lost",
             "One replica",
-            "No controller",
             "All replicas restart",
             "PodDisruptionBudget at its limit",
             "Do not disrupt",
@@ -127,9 +126,7 @@ fn what_can_hurt_stands_first_with_its_workloads_and_nodes() {
     assert!(first[1].contains("StatefulSet `shop/paydb` on `empty-1`"), "{page}");
     let head = page.lines().nth(2).unwrap_or_default();
     assert!(
-        head.contains(
-            " 5 pods restart, 1 of them has one replica. 1 of the 5 finds no room and stays Pending."
-        ),
+        head.contains(" 3 pods restart, 1 of them has one replica. 2 pods have no controller and are lost."),
         "{head}"
     );
     assert!(head.ends_with(" Valid until 29 Nov 08:00 UTC.**"), "{head}");
