@@ -38,7 +38,8 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         gates,
         ..
     } = arguments;
-    let valid_for = valid_for(arguments)?;
+    let said = valid_for(arguments)?;
+    let valid_for = said.map(Validity::For).unwrap_or_default();
     if from.is_empty() {
         return Err(nothing_named());
     }
@@ -56,16 +57,8 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let asks_for_both = *strategy == Some(StrategyArgument::Both);
     let strategy = planned_by(*strategy, before.is_none() && targets.is_empty() && !destroy)?;
     let proves_bound = *verbose || asks_for_both;
-    let options = Request {
-        targets,
-        wishes,
-        laid,
-        names,
-        strategy,
-        proves_bound,
-        valid_for: valid_for.map(Validity::For).unwrap_or_default(),
-        ..world::options(from)?
-    };
+    let options =
+        Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
     let Compared { planned, patches, strays } = match before {
         None => {
             let world = automatic::by_name(world::inhabited(after, options.clone())?);
@@ -83,7 +76,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     passed_by.say(&strays, ui);
     targets::meant(planned.plan.plan(), &options.targets)?;
     fulfilled(planned.plan.plan())?;
-    expiring(planned.plan.plan(), valid_for)?;
+    expiring(planned.plan.plan(), said)?;
     let plan = planned.plan.plan();
     if let Some(file) = out {
         saved::save(file, plan, &read)?;

@@ -2,6 +2,7 @@
 //!
 //! The hold is a lock of the operating system on an open file, which the program inherits: it lasts until both are gone,
 //! however they end. Must never outlive them, so that nobody has to remove a file by hand.
+#![expect(clippy::disallowed_methods, reason = "the clone is a folder of this module's own")]
 
 use std::fs::{File, OpenOptions, TryLockError};
 use std::path::Path;
