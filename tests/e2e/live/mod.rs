@@ -7,6 +7,7 @@ mod audit;
 mod bed;
 mod deployed;
 mod disturbed;
+mod kubectl;
 mod kubelet;
 mod rights;
 #[path = "../../../benches/rows.rs"]
@@ -37,6 +38,9 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     clock.ends("a control plane and a simulated Azure start");
     by_hand(&bed, &inflate);
     clock.ends("by hand: a node comes and goes");
+    let [_, client] = &tools;
+    kubectl::takes_no_plan_for_a_manifest(&bed, client);
+    kubectl::shows_a_plan_in_a_row(&bed, client);
 
     let way = Way::to(bed.plane.server());
     let mut controllers = deployed::install(&bed, &way, &tools);

@@ -6,6 +6,7 @@ pub(crate) mod forge;
 mod history;
 mod hostile;
 mod interrupted;
+mod meanwhile;
 mod refused;
 mod second;
 mod signed;
