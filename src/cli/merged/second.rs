@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::super::exit::Failure;
 use super::super::ui::Ui;
 use super::super::world;
+use crate::model::{PodKey, PodPlace};
 use crate::offline::World;
 use crate::offline::again::{Brakes, Waiting, again};
 use crate::plan::{ChangeId, Plan};
@@ -75,7 +76,11 @@ pub(super) fn narrowed(
         ));
     }
     said.extend(strange(&covered));
-    said.extend(pending(&fresh));
+    let unplaced = fresh.evidence.report.unplaced.iter().flat_map(|group| &group.pods);
+    said.extend(match waiting {
+        Waiting::Seen => pending(unplaced),
+        Waiting::Unseen => pending(waiting_pods(world)),
+    });
     Ok(Narrowed { plan: approved.narrowed(&covered).leaving_out(waits), said })
 }
 
@@ -107,29 +112,38 @@ fn waits(covered: &mut Covered, without_brakes: &Covered) -> BTreeMap<ChangeId, 
     waits
 }
 
-/// Says what would be needed and nobody approved.
+/// Says what would be needed and nobody approved; what no longer holds is said of the approved change.
 fn strange(covered: &Covered) -> Vec<String> {
-    let strange = covered.strange.values();
+    let of_approved = |because: &Arc<str>| {
+        let is_it = |fate: &Fate| matches!(fate, Fate::NoLongerHolds(known) if known == because);
+        covered.approved.values().any(is_it)
+    };
+    let strange: Vec<&Arc<str>> = covered.strange.values().filter(|because| !of_approved(because)).collect();
     let mut lines: Vec<String> =
-        strange.take(TOLD_MAX).map(|because| format!("{NEXT}: {because}.")).collect();
-    if let Some(more) = covered.strange.len().checked_sub(TOLD_MAX).filter(|more| *more > 0) {
+        strange.iter().take(TOLD_MAX).map(|because| format!("{NEXT}: {because}.")).collect();
+    if let Some(more) = strange.len().checked_sub(TOLD_MAX).filter(|more| *more > 0) {
         lines.push(format!("{NEXT}: {} more.", count(more, "change")));
     }
     lines
 }
 
-/// Says which pods wait by now for whom no approved node has room.
-fn pending(fresh: &Plan) -> Option<String> {
-    let unplaced = &fresh.evidence.report.unplaced;
-    let mut pods = unplaced.iter().flat_map(|group| &group.pods).filter(|pod| !pod.is_placeholder());
+/// Returns the pods that wait for a node, where the plan is made without them.
+fn waiting_pods(world: &World) -> Vec<&PodKey> {
+    let waiting = world.snapshot.pods.iter().filter(|pod| matches!(pod.place, PodPlace::Waiting));
+    waiting.map(|pod| &pod.key).collect()
+}
+
+/// Says which pods wait by now and no approved node is for.
+fn pending<'a>(pods: impl IntoIterator<Item = &'a PodKey>) -> Option<String> {
+    let mut pods = pods.into_iter().filter(|pod| !pod.is_placeholder());
     let first = pods.next()?;
     let pods = pods.count() + 1;
-    let (stay, such) = match pods {
-        1 => ("stays", String::new()),
-        _ => ("stay", format!(", such as `{first}`")),
+    let (stay, them, such) = match pods {
+        1 => ("stays", "it", String::new()),
+        _ => ("stay", "them", format!(", such as `{first}`")),
     };
     let which = if pods == 1 { format!("pod `{first}`") } else { count(pods, "pod") };
     Some(format!(
-        "{NEXT}: {which} {stay} Pending, for whom no approved node has room{such}: `nodeform propose --live --class create`."
+        "{NEXT}: {which} {stay} Pending, no approved node is for {them}{such}: `nodeform propose --live --class create`."
     ))
 }

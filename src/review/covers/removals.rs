@@ -13,6 +13,10 @@ use crate::plan::{ChangeId, Delete, Difference, Plan, Precondition};
 /// What no other node has: the VM, the Node, its NodeClaim.
 type Identity<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
 
+fn no_longer_empty(pod: &str) -> String {
+    format!("pod `{pod}` is on it now; it was approved as empty")
+}
+
 /// The removals of the fresh plan beside those that were approved.
 #[derive(Debug)]
 pub(super) struct Removals<'a> {
@@ -79,12 +83,15 @@ impl<'a> Removals<'a> {
         (theirs, fresh): (&ChangeId, &Delete),
     ) -> Option<String> {
         let node = &fresh.target.node;
-        let is_empty = |delete: &Delete| delete.reason == DisruptionReason::Empty;
-        if is_empty(approved) && !is_empty(fresh) {
-            return Some(self.no_longer_empty(node));
-        }
+        // A node without pods goes as one, whatever else speaks for it by now, such as a changed label of its pool.
+        let pod = self.newcomers.any(node).filter(|_| fresh.reason != DisruptionReason::Empty);
         let (was, is) = (ChangeClass::of(approved.reason), ChangeClass::of(fresh.reason));
-        if was != is && !is_empty(fresh) {
+        if let Some(pod) = pod
+            && was != is
+        {
+            if approved.reason == DisruptionReason::Empty {
+                return Some(no_longer_empty(&pod));
+            }
             return Some(format!("removal of node `{node}` was approved as `{was}`, but is now `{is}`"));
         }
         if let Some(missing) = self.unasked(ours, theirs) {
@@ -98,13 +105,6 @@ impl<'a> Removals<'a> {
         // None is without end.
         let is_shorter = fresh.grace.is_some_and(|grace| approved.grace.is_none_or(|least| grace < least));
         is_shorter.then(|| "its pods would have less time to leave than was approved".to_owned())
-    }
-
-    fn no_longer_empty(&self, node: &NodeName) -> String {
-        match self.newcomers.any(node) {
-            Some(pod) => format!("pod `{pod}` is on it now; it was approved as empty"),
-            None => "it was approved as empty, but is no longer removed as empty".to_owned(),
-        }
     }
 
     /// What the fresh removal must still find so when it begins, and the approved one would not ask.
@@ -133,8 +133,8 @@ impl<'a> Removals<'a> {
             return because.map(|because| Fate::NoLongerHolds(because.into()));
         }
         if delete.reason == DisruptionReason::Empty {
-            self.newcomers.any(node)?;
-            return Some(Fate::NoLongerHolds(self.no_longer_empty(node).into()));
+            let pod = self.newcomers.any(node)?;
+            return Some(Fate::NoLongerHolds(no_longer_empty(&pod).into()));
         }
         self.came(approved, node).map(|because| Fate::Waits(because.into()))
     }
