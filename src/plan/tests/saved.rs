@@ -157,6 +157,12 @@ fn the_schema_names_every_part_of_the_file() {
     plan.evidence.comparison = Some(comparison);
     plan.evidence.strategies.push(crate::plan::strategies::StrategyFleet::default());
     // What is empty is not written.
+    plan.evidence.beside.push(crate::plan::beside::Beside {
+        node: "kept-1".into(),
+        plan: "2026-11/move-pods-aaaaaaaaaa".to_owned(),
+        is_merged: false,
+        does: crate::plan::beside::OtherEffect::Deletes,
+    });
     plan.spec.wishes.replace.insert("kept-1".into());
     plan.spec.execution = Some(crate::plan::Execution {
         cluster: crate::plan::execution::ClusterIdentity {

@@ -39,23 +39,68 @@ async fn propose(stage: &Stage, key: Option<&Path>) -> Ran {
     stage.run_with(&stage.forge.url(), &["propose", "--live", "--class", "create"], &variables).await
 }
 
-#[tokio::test]
-async fn where_the_fleet_names_signers_a_plan_counts_only_with_a_signature_by_one_of_them() {
+/// The keys of a test, and the public ones that count.
+struct Keys {
+    folder: tempfile::TempDir,
+    edwards: String,
+    nist: String,
+}
+
+impl Keys {
+    fn make() -> Self {
+        let folder = tempfile::tempdir().expect("a folder");
+        let edwards = pair(folder.path(), "edwards", &["-t", "ed25519"]);
+        let nist = pair(folder.path(), "nist", &["-t", "ecdsa", "-b", "256"]);
+        pair(folder.path(), "stranger", &["-t", "ed25519"]);
+        pair(folder.path(), "large", &["-t", "ecdsa", "-b", "384"]);
+        Self { folder, edwards, nist }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Has the real program sign a text.
+    fn sign(&self, by: &str, namespace: &str, text: &str) -> String {
+        let sign = ["-q", "-Y", "sign", "-f", by, "-n", namespace];
+        let (is_signed, signature) = ssh_keygen(self.path(), &sign, text);
+        assert!(is_signed, "{signature}");
+        signature
+    }
+
+    /// Has the real program check the signature of a plan by one of them.
+    fn check(&self, public: &str, signature: &str, text: &str) -> bool {
+        std::fs::write(self.path().join("signature"), signature).expect("it is written");
+        std::fs::write(self.path().join("allowed"), format!("proposer {public}\n")).expect("it is written");
+        let check =
+            ["-Y", "verify", "-f", "allowed", "-I", "proposer", "-n", "nodeform-plan", "-s", "signature"];
+        ssh_keygen(self.path(), &check, text).0
+    }
+}
+
+/// What is signed of a plan: both its digests.
+fn message(plan: &str) -> String {
+    let plan: Value = serde_json::from_str(plan).expect("JSON");
+    let digest = |name: &str| plan[name].as_str().expect("a text").to_owned();
+    format!("{}\n{}\n", digest("digest"), digest("evidenceDigest"))
+}
+
+/// A cluster whose NodeFleet names two signers.
+async fn stage(keys: &Keys) -> Stage {
     let stage = Stage::start().await;
-    let keys = tempfile::tempdir().expect("a folder");
-    let keys = keys.path();
-    let edwards = pair(keys, "edwards", &["-t", "ed25519"]);
-    let nist = pair(keys, "nist", &["-t", "ecdsa", "-b", "256"]);
-    pair(keys, "stranger", &["-t", "ed25519"]);
-    pair(keys, "large", &["-t", "ecdsa", "-b", "384"]);
     let fleet = json!({
         "apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "demo"},
-        "spec": {"git": {"signers": [edwards, nist]}},
+        "spec": {"git": {"signers": [keys.edwards, keys.nist]}},
     });
     let (status, answer) = stage.program.kube("POST", FLEETS, &fleet).await;
     assert_eq!(status, 201, "{answer}");
+    stage
+}
 
-    // Nobody proposes what would not count.
+#[tokio::test]
+async fn nobody_proposes_what_would_not_count_and_the_real_program_takes_what_is_signed() {
+    let keys = Keys::make();
+    let stage = stage(&keys).await;
     for (key, why) in [
         (None, "the plan would not be applied: the plan is not signed"),
         (Some("stranger"), "which is none of `git.signers` of the NodeFleet"),
@@ -63,7 +108,7 @@ async fn where_the_fleet_names_signers_a_plan_counts_only_with_a_signature_by_on
         (Some("large.pub"), "it holds no private SSH key that can be used"),
         (Some("missing"), "cannot be used: No such file or directory"),
     ] {
-        let refused = propose(&stage, key.map(|key| keys.join(key)).as_deref()).await;
+        let refused = propose(&stage, key.map(|key| keys.path().join(key)).as_deref()).await;
         assert_eq!(refused.code, Some(1), "{refused:?}");
         assert!(
             refused.said.contains(why) && refused.said.contains("NODEFORM_SIGNING_KEY_FILE"),
@@ -71,62 +116,45 @@ async fn where_the_fleet_names_signers_a_plan_counts_only_with_a_signature_by_on
         );
         assert_eq!(stage.forge.branches().lines().count(), 1);
     }
-
-    // What nodeform signs, the real program takes, and the other way round.
-    for (name, public) in [("edwards", &edwards), ("nist", &nist)] {
-        done(&propose(&stage, Some(&keys.join(name))).await);
+    for (name, public) in [("edwards", &keys.edwards), ("nist", &keys.nist)] {
+        done(&propose(&stage, Some(&keys.path().join(name))).await);
         let branch = stage.forge.proposed(CREATE);
         let show = |file: &str| {
             let files = stage.forge.git(&["ls-tree", "-r", "--name-only", &format!("origin/{branch}")]);
             let path = files.lines().find(|path| path.ends_with(file)).expect("it is there");
             stage.forge.git(&["show", &format!("origin/{branch}:{path}")])
         };
-        let plan: Value = serde_json::from_str(&show("plan.jsonc")).expect("JSON");
-        let digests =
-            ["digest", "evidenceDigest"].map(|name| plan[name].as_str().expect("a text").to_owned());
-        let message = format!("{}\n{}\n", digests[0], digests[1]);
-        std::fs::write(keys.join("signature"), show("plan.jsonc.sig")).expect("it is written");
-        std::fs::write(keys.join("allowed"), format!("proposer {public}\n")).expect("it is written");
-        let check =
-            ["-Y", "verify", "-f", "allowed", "-I", "proposer", "-n", "nodeform-plan", "-s", "signature"];
-        let (is_good, said) = ssh_keygen(keys, &check, &message);
-        assert!(is_good && said.contains("Good \"nodeform-plan\" signature for proposer"), "{said}");
-        assert!(!ssh_keygen(keys, &check, &message.replace("sha256", "sha-256")).0);
-        if name == "edwards" {
-            stage.forge.git(&["push", "--quiet", "origin", "--delete", &branch]);
-        }
+        let (message, signature) = (message(&show("plan.jsonc")), show("plan.jsonc.sig"));
+        assert!(keys.check(public, &signature, &message));
+        assert!(!keys.check(public, &signature, &message.replace("sha256", "sha-256")));
+        stage.forge.git(&["push", "--quiet", "origin", "--delete", &branch]);
     }
-    let key = std::fs::read_to_string(keys.join("nist")).expect("it is there");
-    let key = key.lines().nth(2).expect("a line").to_owned();
+}
+
+#[tokio::test]
+async fn where_the_fleet_names_signers_a_plan_counts_only_with_a_signature_by_one_of_them() {
+    let keys = Keys::make();
+    let stage = stage(&keys).await;
+    done(&propose(&stage, Some(&keys.path().join("nist"))).await);
     stage.forge.merge(CREATE);
     let folder =
         stage.forge.git(&["ls-files", "*.sig"]).trim().trim_end_matches("/plan.jsonc.sig").to_owned();
-    let verified =
-        stage.program.nodeform(&["verify", &stage.forge.path(&folder).display().to_string()], &[]).await;
-    assert!(
-        verified.printed.contains("Signed by SHA256:") && !format!("{verified:?}").contains(&key),
-        "{verified:?}"
-    );
+    let local = stage.forge.path(&folder).display().to_string();
+    let verified = stage.program.nodeform(&["verify", &local], &[]).await;
+    let key = std::fs::read_to_string(keys.path().join("nist")).expect("it is there");
+    let key = key.lines().nth(2).expect("a line").to_owned();
+    assert!(verified.printed.contains("Signed by SHA256:"), "{verified:?}");
+    assert!(!format!("{verified:?}").contains(&key), "{verified:?}");
 
-    let plan: Value = serde_json::from_str(&stage.forge.read(&format!("{folder}/plan.jsonc"))).expect("JSON");
-    let message = format!(
-        "{}\n{}\n",
-        plan["digest"].as_str().expect("a text"),
-        plan["evidenceDigest"].as_str().expect("a text")
-    );
-    let by = |name: &str, namespace: &str, message: &str| {
-        let (is_signed, text) = ssh_keygen(keys, &["-q", "-Y", "sign", "-f", name, "-n", namespace], message);
-        assert!(is_signed, "{text}");
-        text
-    };
+    let message = message(&stage.forge.read(&format!("{folder}/plan.jsonc")));
+    let path = format!("{folder}/plan.jsonc.sig");
     for (signature, why) in [
         (None, "the plan is not signed"),
         (Some("nonsense".to_owned()), "it holds no SSH signature"),
-        (Some(by("stranger", "nodeform-plan", &message)), "which is none of `git.signers`"),
-        (Some(by("edwards", "git", &message)), "the signature is for `git`"),
-        (Some(by("edwards", "nodeform-plan", "another\n")), "is not of this plan"),
+        (Some(keys.sign("stranger", "nodeform-plan", &message)), "which is none of `git.signers`"),
+        (Some(keys.sign("edwards", "git", &message)), "the signature is for `git`"),
+        (Some(keys.sign("edwards", "nodeform-plan", "another\n")), "is not of this plan"),
     ] {
-        let path = format!("{folder}/plan.jsonc.sig");
         match signature {
             Some(text) => stage.forge.write(&path, &text),
             None => std::fs::remove_file(stage.forge.path(&path)).expect("it is there"),
@@ -140,7 +168,7 @@ async fn where_the_fleet_names_signers_a_plan_counts_only_with_a_signature_by_on
         );
         assert_eq!(stage.machines().await, (0, 0));
     }
-    stage.forge.write(&format!("{folder}/plan.jsonc.sig"), &by("edwards", "nodeform-plan", &message));
+    stage.forge.write(&path, &keys.sign("edwards", "nodeform-plan", &message));
     stage.forge.commit("Signed by hand");
     done(&stage.apply().await);
     assert_eq!(stage.machines().await, (1, 1));
