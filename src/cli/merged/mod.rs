@@ -370,7 +370,7 @@ fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
 
 fn unsigned(fault: &SignatureFault) -> Failure {
     Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }
-        .hint("propose it again with NODEFORM_SIGNING_KEY_FILE, the private key of one of `git.signers` of the NodeFleet")
+        .hint("propose it again once its folder is off the branch, with NODEFORM_SIGNING_KEY_FILE: the private key of one of `git.signers` of the NodeFleet")
 }
 
 fn broken(fault: &ProposalFault) -> Failure {

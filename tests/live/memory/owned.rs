@@ -99,6 +99,8 @@ async fn a_node_that_somebody_removed_by_force_is_no_room_and_its_vm_goes() {
     story.wait(|| !story.vms().contains(&vm)).await;
     story.runs(5).await;
     story.rests().await;
+    // The claim goes once it is sure that nothing of its VM is left.
+    story.wait(|| story.claims().len() == 1).await;
     one_of_each(&story, 1);
     story.terminated().await;
 }
