@@ -11,9 +11,10 @@ use super::made::Made;
 use super::price::effective_price;
 use super::substitutes::buyable;
 use crate::model::purpose::Purposes;
-use crate::model::{MicroUsdPerHour, Node, NodeName, Offering, PodKey, PodPlace, Purpose};
+use crate::model::{MicroUsdPerHour, Node, NodeName, Offering, Pod, PodKey, PodPlace, Purpose};
 use crate::plan::execution::{CHOICES_MAX, Execution, NodeIdentity};
 use crate::plan::{ChangeId, Choice};
+use crate::snapshot::Snapshot;
 use crate::snapshot::azure::{VmFacts, is_of_claim};
 
 /// Returns what is wrong with how a plan is carried out.
@@ -28,7 +29,6 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         head(case, execution).into_iter().map(|why| Finding::new(Rule::Execution, "plan", why)).collect();
     for made in &case.made {
         let faults = launch(case, execution, made).into_iter().chain(nominated(case, execution, made));
-        let faults = faults.chain(made_for(case, execution, made));
         found.extend(faults.map(|why| Finding::new(Rule::Execution, made.title(), why)));
     }
     let comes = takers(case);
@@ -148,15 +148,24 @@ fn nominated(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<Str
     if is_so { Vec::new() } else { vec!["nominates other pods than those that wait for it".to_owned()] }
 }
 
-/// A node says that it is made for the pods that are placed on it, and for no others.
-fn made_for(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Option<String> {
-    let real = made.pods.iter().filter(|key| !key.is_placeholder());
+/// A node says that it is made for the pods that are placed on it, and for no others. `asked` is the world with pods as they
+/// are written, which templates are told by: in that of the case they require what they only prefer.
+pub(super) fn made_for(asked: &Snapshot, case: &Case<'_>) -> Vec<Finding> {
+    let Some(execution) = &case.plan.spec.execution else { return Vec::new() };
+    let pods: BTreeMap<&PodKey, &Pod> = asked.pods.iter().map(|pod| (&pod.key, pod)).collect();
     let mut purposes = Purposes::default();
-    let wanted: BTreeSet<Purpose> =
-        real.filter_map(|key| case.pods.get(key)).map(|pod| purposes.of(pod)).collect();
-    let listed = execution.made_for.get(made.id).map_or(&[][..], Vec::as_slice);
-    let is_so = listed.is_sorted() && listed.iter().collect::<BTreeSet<_>>() == wanted.iter().collect();
-    (!is_so).then(|| "is made for other pods than those that are placed on it".to_owned())
+    let mut found = Vec::new();
+    for made in &case.made {
+        let real = made.pods.iter().filter(|key| !key.is_placeholder());
+        let wanted: BTreeSet<Purpose> =
+            real.filter_map(|key| pods.get(key)).map(|pod| purposes.of(pod)).collect();
+        let listed = execution.made_for.get(made.id).map_or(&[][..], Vec::as_slice);
+        if !listed.is_sorted() || listed.iter().collect::<BTreeSet<_>>() != wanted.iter().collect() {
+            let why = "is made for other pods than those that are placed on it";
+            found.push(Finding::new(Rule::Execution, made.title(), why));
+        }
+    }
+    found
 }
 
 /// The new nodes that take pods of each node.

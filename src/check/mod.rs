@@ -123,6 +123,7 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
     ];
     let mut found: Vec<Finding> = rules.iter().flat_map(|rule| rule(&case)).collect();
     found.extend(choices::findings(snapshot, &case));
+    found.extend(execution::made_for(snapshot, &case));
     found.extend(preferences::findings(snapshot, policy, plan));
     found.sort();
     found.dedup();

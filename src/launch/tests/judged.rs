@@ -3,6 +3,7 @@
 use super::world::{FACTS, OBJECTS, moving, planned, world_of, world_without};
 use crate::check::{Rule, check};
 use crate::model::{MicroUsdPerHour, Zone};
+use crate::offline::{judge, propose};
 use crate::plan::Plan;
 use crate::plan::execution::{Execution, Launch, NodeIdentity, Removal};
 
@@ -25,7 +26,12 @@ fn identity(plan: &mut Plan) -> &mut NodeIdentity {
 /// A fault, what the judge says of it, and whether it is of the world in which pods move.
 type Planted = (fn(&mut Plan), &'static str, bool);
 
-const PLANTED: [Planted; 9] = [
+const PLANTED: [Planted; 10] = [
+    (
+        |plan| execution(plan).made_for.clear(),
+        "is made for other pods than those that are placed on it",
+        false,
+    ),
     (|plan| removal(plan).after.clear(), "does not wait for just those new nodes that take its pods", true),
     (|plan| removal(plan).grace = None, "drains for another time than its NodeClaim says", true),
     (|plan| identity(plan).vm_id = Some("other".into()), "is bound to another Node, NodeClaim or VM", true),
@@ -57,6 +63,36 @@ fn each_planted_fault_is_found() {
         let is_it = |rule: Rule, message: &str| rule == Rule::Execution && message.contains(said);
         assert!(found.iter().any(|finding| is_it(finding.rule, &finding.message)), "{said}: {found:#?}");
     }
+}
+
+/// Pods of an application that are to be spread over zones where that can be had.
+fn spread() -> String {
+    let pod = |number: usize| {
+        format!(
+            "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: web-{number}, labels: {{app: web}}, ownerReferences: \
+             [{{apiVersion: apps/v1, kind: ReplicaSet, name: web, controller: true}}]}}\nspec:\n  \
+             topologySpreadConstraints: [{{maxSkew: 1, topologyKey: topology.kubernetes.io/zone, \
+             whenUnsatisfiable: ScheduleAnyway, labelSelector: {{matchLabels: {{app: web}}}}}}]\n  \
+             containers: [{{name: c, image: i, resources: {{requests: {{cpu: \"1\"}}}}}}]\n"
+        )
+    };
+    let fleet = "---\napiVersion: nodeform.dev/v1alpha1\nkind: NodeFleet\nmetadata: {name: f}\nspec: {preferences: \
+        {maxExtraCostPercent: 100}}\n";
+    format!("{OBJECTS}{}{fleet}", (0..6).map(pod).collect::<String>())
+}
+
+#[test]
+fn pods_that_a_node_is_made_for_are_told_by_what_they_ask_and_not_by_what_the_plan_holds_to() {
+    let world = world_of(&spread(), FACTS);
+    let planned = judge(&world, propose(&world)).expect("the judge accepts it");
+    let report = &planned.plan.plan().evidence.report;
+    let is_weighed = report.preferences.as_ref().is_some_and(|preferences| preferences.met > 0);
+    assert!(
+        is_weighed
+            && report.unplaced.is_empty()
+            && report.warnings.iter().all(|warning| !warning.what.contains("own check")),
+        "{report:#?}"
+    );
 }
 
 #[test]
