@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{World, judge, propose};
 use crate::catalog::Way;
-use crate::model::{Holds, MicroUsdPerHour, NodeName, PodPlace, PoolName, Wishes};
+use crate::model::{Holds, LabelKey, MicroUsdPerHour, NodeName, PodPlace, PoolName, Wishes, label};
 use crate::plan::execution::LaunchChoice;
 use crate::plan::{ChangeId, ClaimSpec, Execution, Plan};
 use crate::review::RefusedPlan;
@@ -110,7 +110,8 @@ fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
     let Some(mut theirs) = fresh.spec.execution.take() else { return fresh };
     for (id, claim) in &mut fresh.spec.claims {
         let Some(launch) = theirs.launches.get_mut(id) else { continue };
-        let Some((most, choices)) = like(approved, ours, claim) else { continue };
+        let Some(Alike { claim: approved, choices }) = like(approved, ours, claim) else { continue };
+        let most = approved.price_max;
         let is_cheap = |price: Option<MicroUsdPerHour>| match (price, most) {
             (Some(price), Some(most)) => price <= most,
             (None, Some(_)) => false,
@@ -128,6 +129,13 @@ fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
         let prices: Option<Vec<MicroUsdPerHour>> = left.iter().map(|launched| launched.price_max).collect();
         claim.price_max = prices.and_then(|prices| prices.into_iter().max());
         launch.choices = left;
+        // It may be listed for another approved create alone, whose choices the planner had as well.
+        for key in [label::INSTANCE_TYPE, label::ZONE, label::CAPACITY_TYPE] {
+            if let Some((one, other)) = claim.requirements.get(key).zip(approved.requirements.get(key)) {
+                let both = one.intersection(other);
+                claim.requirements.set(LabelKey::new(key), both);
+            }
+        }
     }
     let waits = waits(approved, ours, &fresh);
     for (id, delete) in fresh.spec.deletes() {
@@ -140,19 +148,21 @@ fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
     fresh
 }
 
-/// The highest price and the choices of the approved claim that a fresh one would take the place of: of the same pool, with
-/// its first choice among them, if it can be in the first place.
-fn like<'a>(
-    approved: &'a Plan,
-    ours: &'a Execution,
-    fresh: &ClaimSpec,
-) -> Option<(Option<MicroUsdPerHour>, &'a [LaunchChoice])> {
+/// An approved claim.
+struct Alike<'a> {
+    claim: &'a ClaimSpec,
+    choices: &'a [LaunchChoice],
+}
+
+/// The approved claim that a fresh one would take the place of: of the same pool, with its first choice among its choices, if
+/// it can be in the first place.
+fn like<'a>(approved: &'a Plan, ours: &'a Execution, fresh: &ClaimSpec) -> Option<Alike<'a>> {
     let of_pool = approved.spec.creates().filter(|(_, _, claim)| claim.pool == fresh.pool);
     let choices = of_pool.map(|(_, create, claim)| (claim, ours.choices(&create.spec)));
     let place =
         |choices: &[LaunchChoice]| choices.iter().position(|launched| launched.choice == fresh.primary);
-    let alike = choices.filter_map(|(claim, choices)| Some((place(choices)?, claim.price_max, choices)));
-    alike.min_by_key(|(place, _, _)| *place).map(|(_, most, choices)| (most, choices))
+    let alike = choices.filter_map(|(claim, choices)| Some((place(choices)?, Alike { claim, choices })));
+    alike.min_by_key(|(place, _)| *place).map(|(_, alike)| alike)
 }
 
 /// By node that goes, the fresh creates like those that its removal was approved to wait for.
@@ -196,6 +206,34 @@ mod tests {
             assert!(covered.is_whole(), "{covered:#?}");
             assert!(covered.approved.values().all(|fate| fate.kept().is_some()), "{covered:#?}");
         }
+    }
+
+    /// Two applications that are cheapest on nodes of two sizes, in a pool of nodes with four vCPUs.
+    fn two_shapes() -> String {
+        let pod = |name: &str, number: usize, cpu: u8, memory: &str| {
+            format!(
+                "---\napiVersion: v1\nkind: Pod\nmetadata: {{name: {name}-{number}}}\nspec: {{containers: [{{name: c, image: i, resources: {{requests: {{cpu: \"{cpu}\", memory: {memory}}}}}}}]}}\n"
+            )
+        };
+        let web = (0..6).map(|number| pod("web", number, 1, "2Gi"));
+        let report = (0..3).map(|number| pod("report", number, 3, "16Gi"));
+        let four = "        - {key: karpenter.azure.com/sku-cpu, operator: In, values: [\"4\"]}\n      nodeClassRef:";
+        let any = "values: [D, E]";
+        let objects = OBJECTS.replace("      nodeClassRef:", four).replace("values: [D]", any);
+        format!("{objects}{}", web.chain(report).collect::<String>())
+    }
+
+    #[test]
+    fn of_two_shapes_in_one_pool_each_is_compared_with_its_own() {
+        let objects = two_shapes();
+        let approved = planned(&objects);
+        assert!(approved.spec.claims.len() > 1, "{:#?}", approved.spec.claims);
+        let fresh = again(&world_of(&objects, FACTS), &approved, Waiting::Seen, Brakes::On);
+        let fresh = fresh.expect("the judge accepts it");
+        assert_eq!(counts(&fresh), counts(&approved));
+        let covered = covers(&approved, &fresh);
+        assert!(covered.is_whole(), "{covered:#?}");
+        assert!(covered.approved.values().all(|fate| fate.kept().is_some()), "{covered:#?}");
     }
 
     #[test]

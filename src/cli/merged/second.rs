@@ -10,7 +10,7 @@ use super::super::world;
 use crate::model::{PodKey, PodPlace};
 use crate::offline::World;
 use crate::offline::again::{Brakes, Waiting, again};
-use crate::plan::{ChangeId, Plan};
+use crate::plan::{ChangeId, Plan, summary};
 use crate::render::words::count;
 use crate::review::covers::{Covered, Fate, covers};
 use crate::review::{ApprovedPlan, LeftOut, RefusedPlan};
@@ -76,9 +76,8 @@ pub(super) fn narrowed(
         ));
     }
     said.extend(strange(&covered));
-    let unplaced = fresh.evidence.report.unplaced.iter().flat_map(|group| &group.pods);
     said.extend(match waiting {
-        Waiting::Seen => pending(unplaced),
+        Waiting::Seen => pending(summary::pending(&fresh)),
         Waiting::Unseen => pending(waiting_pods(world)),
     });
     Ok(Narrowed { plan: approved.narrowed(&covered).leaving_out(waits), said })

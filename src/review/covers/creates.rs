@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::removals::Removals;
 use super::{Fate, Kept, Pair, made, pairs};
-use crate::model::MicroUsdPerHour;
+use crate::model::{MicroUsdPerHour, PodKey};
+use crate::plan::summary::pending;
 use crate::plan::{ChangeId, ClaimSpec, Create};
 
 /// The creates of the fresh plan beside those that were approved.
@@ -101,8 +102,21 @@ impl<'a> Creates<'a> {
             Some(because) => {
                 Fate::NoLongerHolds(format!("another node would be needed in its place: {because}").into())
             }
-            None => Fate::NoLongerNeeded("planned again, its pods have room elsewhere or are gone".into()),
+            None => match self.left_waiting(id) {
+                Some(pod) => Fate::NoLongerHolds(
+                    format!("planned again, there is no node for pod `{pod}`, which stays Pending").into(),
+                ),
+                None => {
+                    Fate::NoLongerNeeded("planned again, its pods have room elsewhere or are gone".into())
+                }
+            },
         }
+    }
+
+    /// Returns a pod that an approved create is for, and that stays Pending by the fresh plan.
+    fn left_waiting(&self, id: &ChangeId) -> Option<&'a PodKey> {
+        let pending = pending(self.pair.fresh);
+        self.pair.ours.nominations.get(id)?.iter().find(|pod| pending.contains(pod))
     }
 
     /// The approved choices that the fresh create still lists, by place.

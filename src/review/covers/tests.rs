@@ -7,9 +7,10 @@ use jiff::SignedDuration;
 use super::{Covered, Fate, covers};
 use crate::launch::tests::world::{OBJECTS, moving, planned};
 use crate::model::disruption_budget::{DisruptionBudget, UnhealthyPods};
-use crate::model::{DisruptionReason, LabelSelector, MicroUsdPerHour, PodPlace, Workload};
+use crate::model::{DisruptionReason, LabelSelector, MicroUsdPerHour, PodKey, PodPlace, Workload};
 use crate::plan::execution::{ClusterIdentity, Machine, NodeIdentity};
 use crate::plan::{Change, ChangeId, Execution, Plan};
+use crate::solve::Unplaced;
 
 fn execution(plan: &mut Plan) -> &mut Execution {
     plan.spec.execution.as_mut().expect("it can be carried out")
@@ -166,6 +167,25 @@ fn without_a_reason_to_go_a_node_stays_and_its_new_node_is_not_needed() {
     assert_eq!(said(&covers(&approved, &fresh), &delete), "no longer holds: its pod `web` fits nowhere else");
     fresh.evidence.world.nodes.clear();
     assert_eq!(said(&covers(&approved, &fresh), &delete), "gone");
+}
+
+#[test]
+fn a_node_is_not_called_needless_while_a_pod_that_it_is_for_stays_pending() {
+    let approved = planned(OBJECTS);
+    let create = approved.spec.creates().next().expect("a node comes").0.clone();
+    let mut fresh = approved.clone();
+    fresh.spec.changes.clear();
+    let gone = "no longer needed: planned again, its pods have room elsewhere or are gone";
+    assert_eq!(said(&covers(&approved, &fresh), &create), gone);
+    fresh.evidence.report.unplaced.push(Unplaced {
+        pods: vec![PodKey::new("default", "b")],
+        rule: "cpu".into(),
+        because: "no size has as much".into(),
+        nearest: None,
+        details: Vec::new(),
+    });
+    let waits = "no longer holds: planned again, there is no node for pod `default/b`, which stays Pending";
+    assert_eq!(said(&covers(&approved, &fresh), &create), waits);
 }
 
 #[test]
