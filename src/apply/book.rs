@@ -128,7 +128,7 @@ impl Book {
             status,
         };
         for change in plan.spec().changes.keys() {
-            book.progress.outcomes.insert(change.to_string(), ledger::Outcome::Waiting);
+            book.wait(change, "");
         }
         // Whether anything is left to be done of them is seen.
         for (change, outcome) in book.recorded() {
@@ -192,6 +192,11 @@ impl Book {
     pub fn note(&mut self, change: &ChangeId, outcome: &Outcome) {
         self.progress.ahead.remove(&*change.0);
         self.progress.outcomes.insert(change.to_string(), written(outcome));
+    }
+
+    /// Notes for what a change waits; nothing while it is being applied.
+    pub fn wait(&mut self, change: &ChangeId, why: &str) {
+        self.progress.outcomes.insert(change.to_string(), ledger::Outcome::Waiting { why: why.to_owned() });
     }
 
     /// Notes what became of a change, before the last is done of it that would hide that.

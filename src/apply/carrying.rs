@@ -3,7 +3,7 @@
 //! What ended while the world was being read is taken in only before the next look, so that no list older than a write
 //! is acted on. Must never look itself: several plans share a look.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
@@ -179,6 +179,12 @@ impl Carrying {
         // It has ended, though not as it was planned.
         ended.is_stopped = false;
         self.book.give_up(GivenUp::Withdrawn);
+        self.write_down(tell).await;
+    }
+
+    /// Leaves changes for the next run, each with what it waits for.
+    pub async fn leave(&mut self, open: &BTreeMap<ChangeId, String>, tell: &mut impl FnMut(Event)) {
+        open.iter().for_each(|(change, why)| self.book.wait(change, why));
         self.write_down(tell).await;
     }
 

@@ -150,6 +150,8 @@ impl Driver {
         let is_over = !next.blind && !ended.open.keys().any(|change| begun.contains(change));
         if self.stop.is_withdrawn() && is_over && !ended.is_so() {
             self.carrying.withdraw(&mut ended, &mut tell).await;
+        } else if !ended.open.is_empty() {
+            self.carrying.leave(&ended.open, &mut tell).await;
         }
         ended
     }

@@ -262,7 +262,8 @@ fn by_change(
     let mut outcomes: Vec<(&String, &ChangeOutcome)> = outcomes.collect();
     outcomes.sort_by_key(|(id, known)| (is_so(known.outcome), (*id).clone()));
     for (id, ChangeOutcome { outcome, code, message, change }) in outcomes.iter().take(CHANGES_MAX) {
-        let for_what = node(id, plan).filter(|_| *outcome == OutcomeKind::Waiting);
+        let is_told = message.is_some() || *outcome != OutcomeKind::Waiting;
+        let for_what = node(id, plan).filter(|_| !is_told);
         let for_what = for_what.and_then(|node| waits.get(node)).map(String::as_str);
         let said: Vec<&str> = code.iter().chain(message).map(String::as_str).chain(for_what).collect();
         let because = if said.is_empty() { String::new() } else { format!(": {}", said.join(": ")) };

@@ -107,7 +107,10 @@ pub enum Outcome {
     /// So already, without us.
     AlreadySo,
     /// Not done yet.
-    Waiting,
+    Waiting {
+        /// For what, for people; empty while it is being applied.
+        why: String,
+    },
     /// No longer needed.
     NoLongerNeeded {
         /// Why, for people.
@@ -143,7 +146,7 @@ impl Progress {
                 GivenUp::Expired => Phase::Expired,
             };
         }
-        if has(|outcome| matches!(outcome, Outcome::Waiting)) || !self.ahead.is_empty() {
+        if has(|outcome| matches!(outcome, Outcome::Waiting { .. })) || !self.ahead.is_empty() {
             return Phase::Applying;
         }
         let is_short =
@@ -215,7 +218,7 @@ fn outcome_of(outcome: &Outcome) -> ChangeOutcome {
     match outcome {
         Outcome::Done => plain(OutcomeKind::Done),
         Outcome::AlreadySo => plain(OutcomeKind::AlreadySo),
-        Outcome::Waiting => plain(OutcomeKind::Waiting),
+        Outcome::Waiting { why } => said(OutcomeKind::Waiting, why),
         Outcome::NoLongerNeeded { why } => said(OutcomeKind::NoLongerNeeded, why),
         Outcome::Struck { why } => said(OutcomeKind::Struck, why),
         Outcome::NoLongerHolds { why } => said(OutcomeKind::NoLongerHolds, why),
@@ -366,7 +369,7 @@ mod tests {
         let cases: [(&[Outcome], Phase); 9] = [
             (&[], Phase::Done),
             (&[Outcome::Done, Outcome::AlreadySo, needless()], Phase::Done),
-            (&[Outcome::Done, Outcome::Waiting, failed()], Phase::Applying),
+            (&[Outcome::Done, Outcome::Waiting { why: String::new() }, failed()], Phase::Applying),
             (&[Outcome::Done, failed()], Phase::Partial),
             (&[Outcome::AlreadySo, withheld.clone()], Phase::Partial),
             (&[failed(), needless()], Phase::Failed),
@@ -378,7 +381,8 @@ mod tests {
             assert_eq!(progress(outcomes).phase(), phase, "{outcomes:?}");
         }
         for (why, phase) in [(GivenUp::Withdrawn, Phase::Withdrawn), (GivenUp::Expired, Phase::Expired)] {
-            let given_up = Progress { given_up: Some(why), ..progress(&[Outcome::Waiting]) };
+            let given_up =
+                Progress { given_up: Some(why), ..progress(&[Outcome::Waiting { why: String::new() }]) };
             assert_eq!(given_up.phase(), phase);
         }
     }
@@ -409,7 +413,7 @@ mod tests {
     #[test]
     fn a_status_is_a_patch_and_its_conditions_keep_their_times() {
         let first = patch(
-            &progress(&[Outcome::Done, Outcome::Waiting]),
+            &progress(&[Outcome::Done, Outcome::Waiting { why: String::new() }]),
             None,
             "2026-01-01T00:00:10.5Z".parse().unwrap(),
         );

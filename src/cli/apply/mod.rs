@@ -338,7 +338,7 @@ impl Applying<'_> {
         let terms = lease::Terms::default();
         let settings = lease::Settings { identity: identity(), namespace, terms, reports: false };
         let waits = |other: &lease::Other| {
-            self.ui.aside(&format!("Waiting for the Lease of `{}`, which shows no life.\n", other.holder));
+            self.ui.aside(&format!("Waiting to see whether `{}` still renews its Lease.\n", other.holder));
         };
         lease::acquire(cluster, &settings, waits).await.map_err(|failure| refused(&failure))
     }
