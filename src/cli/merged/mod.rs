@@ -22,14 +22,14 @@ use super::rolled::RolloutOutput;
 use super::ui::Ui;
 use super::{saved, world};
 use crate::api::node_plan::Phase;
-use crate::apply::{Stop, ended, recorded};
+use crate::apply::{Stop, WITHDRAWN, ended, recorded};
 use crate::git::remote::{Clone, Found, PlanEntry, Tip};
 use crate::git::signature::{SignatureFault, Signers};
 use crate::ledger::Ledger;
 use crate::offline::World;
 use crate::plan::{ChangeId, Plan};
 use crate::render::proposal::derived_by;
-use crate::render::words::count;
+use crate::render::words::{count, verb};
 use crate::review::proposal::{
     self, Files, FolderName, Proposal, ProposalFault, idle_creates, is_month_over,
 };
@@ -338,12 +338,15 @@ impl Merged<'_> {
 
 /// Says which approvals of a plan are spent, and what to do about them: what waits is gone on with instead.
 fn spent(name: &FolderName, ended: &Ended) -> Option<String> {
-    let is_lost = |outcome: &&Outcome| matches!(outcome, Outcome::NoLongerHolds { .. });
+    // Whoever withdrew it wants no more of it.
+    let is_lost =
+        |outcome: &&Outcome| matches!(outcome, Outcome::NoLongerHolds { because } if &**because != WITHDRAWN);
     let lost = ended.outcomes.values().filter(is_lost).count();
     (lost > 0 && ended.open.is_empty()).then(|| {
         format!(
-            "The approval of {name} is spent, and {} of it not applied because the cluster has changed since the review. Propose the rest again: `nodeform propose --live --class {}`.\n",
+            "The approval of {name} is spent, and {} of it {} not applied, for the reasons above. Propose the rest again: `nodeform propose --live --class {}`.\n",
             count(lost, "change"),
+            verb(lost, "is", "are"),
             name.class
         )
     })
@@ -370,7 +373,7 @@ fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
 
 fn unsigned(fault: &SignatureFault) -> Failure {
     Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }
-        .hint("propose it again once its folder is off the branch, with NODEFORM_SIGNING_KEY_FILE: the private key of one of `git.signers` of the NodeFleet")
+        .hint("propose it again with NODEFORM_SIGNING_KEY_FILE, the private key of one of `git.signers` of the NodeFleet, and remove the folder")
 }
 
 fn broken(fault: &ProposalFault) -> Failure {
