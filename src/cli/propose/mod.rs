@@ -16,7 +16,6 @@ use super::{saved, world};
 use crate::api::node_fleet::Git;
 use crate::apply::recorded;
 use crate::git::remote::Branch;
-use crate::ledger::Recorded;
 use crate::model::ChangeClass;
 use crate::offline::again::forget_waiting;
 use crate::offline::validity::Validity;
@@ -27,7 +26,7 @@ use crate::review;
 use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN, SIGNATURE};
 use clap::{Args, ValueEnum};
 use push::Proposing;
-use standing::{Around, Standing};
+use standing::{Around, Known, Standing};
 
 /// Puts a plan of a live cluster on a branch, where people review and merge it.
 #[derive(Args, Debug)]
@@ -102,8 +101,7 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
         return shown(&plan, ui);
     }
     let place = arguments.remote.place(None)?;
-    // Without the cluster nobody knows what became of a plan that is merged.
-    let around = Around::read(place, &execution.cluster.id, |_| true)?;
+    let around = Around::read(place, &execution.cluster.id, Known::default())?;
     proposed(&plan, &around, signed(&plan, None)?, ui)
 }
 
@@ -133,8 +131,9 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
     let place = arguments.remote.place(fleet.as_ref())?;
     let ledger = connected.wait_for(recorded(&connected.cluster));
     let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
-    let is_settled = |name: &FolderName| ledger.of_id(&name.id).is_some_and(Recorded::is_spent);
-    let around = Around::read(place, &cluster.unwrap_or_default(), is_settled)?;
+    let signers = remote::signers(fleet.as_ref())?;
+    let known = Known { ledger: Some(&ledger), signers: signers.as_ref() };
+    let around = Around::read(place, &cluster.unwrap_or_default(), known)?;
     let plan = planned(&world, arguments.class, &around.standing)?;
     for other in around.standing.merged_others() {
         ui.aside(&format!(

@@ -8,6 +8,8 @@ use super::super::exit::Failure;
 use super::super::remote::{self, Place};
 use super::super::world;
 use crate::git::remote::{Clone, Heads, PlanEntry, Proposed, RemoteFault, Tip};
+use crate::git::signature::Signers;
+use crate::ledger::{Ledger, Recorded};
 use crate::model::ChangeClass;
 use crate::offline::beside::Other;
 use crate::plan::Plan;
@@ -28,6 +30,15 @@ pub(super) struct Around {
     pub(super) below: String,
     /// What stands there.
     pub(super) standing: Standing,
+}
+
+/// What is known of the plans that are merged.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Known<'a> {
+    /// What became of them, where the cluster was asked.
+    pub(super) ledger: Option<&'a Ledger>,
+    /// Whose signatures count, where plans need one.
+    pub(super) signers: Option<&'a Signers>,
 }
 
 /// What the target has, and what is proposed to it.
@@ -60,20 +71,15 @@ pub(super) struct Proposal {
 
 impl Around {
     /// Fetches what is merged and proposed, of the plans of this cluster alone: of two clusters of one name each sees its own.
-    /// A merged plan that is settled waits for nothing.
     ///
     /// # Errors
     /// The repository cannot be read.
-    pub(super) fn read(
-        place: Place,
-        cluster: &str,
-        is_settled: impl Fn(&FolderName) -> bool,
-    ) -> Result<Self, Failure> {
+    pub(super) fn read(place: Place, cluster: &str, known: Known<'_>) -> Result<Self, Failure> {
         let below = branches(cluster.rsplit('/').next().unwrap_or_default());
         let clone = place.open()?;
-        let of_cluster = OfCluster { clone: &clone, place: &place, cluster };
+        let of_cluster = OfCluster { clone: &clone, place: &place, cluster, known };
         let standing = clone.fetch(&place.branch, Some(&below));
-        let standing = standing.and_then(|heads| of_cluster.standing(heads, &below, is_settled));
+        let standing = standing.and_then(|heads| of_cluster.standing(heads, &below));
         let standing = standing.map_err(|fault| remote::failure(&fault))?;
         Ok(Self { place, clone, below, standing })
     }
@@ -84,17 +90,13 @@ struct OfCluster<'a> {
     clone: &'a Clone,
     place: &'a Place,
     cluster: &'a str,
+    known: Known<'a>,
 }
 
 impl OfCluster<'_> {
-    fn standing(
-        &self,
-        heads: Heads,
-        below: &str,
-        is_settled: impl Fn(&FolderName) -> bool,
-    ) -> Result<Standing, RemoteFault> {
+    fn standing(&self, heads: Heads, below: &str) -> Result<Standing, RemoteFault> {
         let entries = self.clone.plans(&heads.target, &self.place.path)?.entries;
-        let waiting = self.waiting(&heads.target, &entries, is_settled)?;
+        let waiting = self.waiting(&heads.target, &entries)?;
         let merged: BTreeSet<(String, String)> =
             entries.into_iter().map(|plan| (plan.month, plan.name)).collect();
         let mut proposals = Vec::new();
@@ -104,7 +106,7 @@ impl OfCluster<'_> {
             let entries = self.clone.plans(&proposed.tip, &self.place.path)?.entries;
             let Some(entry) = entries.into_iter().find(|entry| entry.name == rest) else { continue };
             let is_open = !merged.contains(&(entry.month.clone(), entry.name.clone()));
-            let plan = self.plan(&proposed.tip, &entry)?;
+            let plan = self.proposal(&proposed.tip, &entry)?.map(|proposal| proposal.plan);
             if plan.as_ref().is_none_or(|plan| self.is_its(plan)) {
                 let name = format!("{}/{}", entry.month, entry.name);
                 proposals.push(Proposal { proposed, class, name, plan, is_open });
@@ -114,21 +116,23 @@ impl OfCluster<'_> {
     }
 
     /// Reads the merged plans that are not settled and may begin still.
-    fn waiting(
-        &self,
-        tip: &Tip,
-        entries: &[PlanEntry],
-        is_settled: impl Fn(&FolderName) -> bool,
-    ) -> Result<Vec<Other>, RemoteFault> {
+    fn waiting(&self, tip: &Tip, entries: &[PlanEntry]) -> Result<Vec<Other>, RemoteFault> {
+        // Without the cluster nobody knows what became of a plan that is merged.
+        let Some(ledger) = self.known.ledger else { return Ok(Vec::new()) };
         let now = world::now();
         let first = now.checked_sub(MONTHS_BACK).map_or(String::new(), |at| at.strftime("%Y-%m").to_string());
         let mut waiting = Vec::new();
         for entry in entries.iter().filter(|entry| entry.month >= first) {
             let Ok(name) = FolderName::parse(&entry.month, &entry.name) else { continue };
-            if is_settled(&name) {
+            if ledger.of_id(&name.id).is_some_and(Recorded::is_spent) {
                 continue;
             }
-            let plan = self.plan(tip, entry)?;
+            // What nobody signed is never applied.
+            let counts = |proposal: &proposal::Proposal| {
+                let signature = proposal.signature.as_deref();
+                self.known.signers.is_none_or(|signers| signers.verify(&proposal.plan, signature).is_ok())
+            };
+            let plan = self.proposal(tip, entry)?.filter(counts).map(|proposal| proposal.plan);
             if let Some(plan) = plan.filter(|plan| self.is_its(plan) && may_begin(plan, now)) {
                 waiting.push(Other { name: name.to_string(), is_merged: true, plan });
             }
@@ -136,11 +140,10 @@ impl OfCluster<'_> {
         Ok(waiting)
     }
 
-    /// Reads the plan of a folder, if it holds together.
-    fn plan(&self, tip: &Tip, entry: &PlanEntry) -> Result<Option<Plan>, RemoteFault> {
+    /// Reads a folder, if it holds together.
+    fn proposal(&self, tip: &Tip, entry: &PlanEntry) -> Result<Option<proposal::Proposal>, RemoteFault> {
         let files = self.clone.files(tip, entry)?;
-        let read = Files::of(files).and_then(|files| proposal::read(None, files, derived_by));
-        Ok(read.ok().map(|read| read.plan))
+        Ok(Files::of(files).and_then(|files| proposal::read(None, files, derived_by)).ok())
     }
 
     fn is_its(&self, plan: &Plan) -> bool {

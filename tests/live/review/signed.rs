@@ -168,6 +168,13 @@ async fn where_the_fleet_names_signers_a_plan_counts_only_with_a_signature_by_on
         );
         assert_eq!(stage.machines().await, (0, 0));
     }
+    // What does not count keeps nothing from being proposed anew.
+    let again = propose(&stage, Some(&keys.path().join("nist"))).await;
+    assert!(
+        again.printed.starts_with("Proposed: ") || again.printed.starts_with("Nothing to propose: "),
+        "{again:?}"
+    );
+    assert!(!again.said.contains("waits to be applied"), "{again:?}");
     stage.forge.write(&path, &keys.sign("edwards", "nodeform-plan", &message));
     stage.forge.commit("Signed by hand");
     done(&stage.apply().await);
