@@ -9,6 +9,7 @@ mod interrupted;
 mod meanwhile;
 mod refused;
 mod second;
+mod shapes;
 mod signed;
 mod slots;
 mod strange;
