@@ -40,10 +40,12 @@
 //! | `controller` | the automatic mode in the cluster: Lease, rounds, what is in flight, status, metrics (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback, and in memory (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
+//! | `gitops` | plans through a repository: proposed on branches, merged, planned again before they are applied (feature `live`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and `azure_sim` is pure: no
-//! file, no clock, no environment, no randomness, no order that differs from run to run. `tests/architecture.rs` holds that, and which module may use which.
+//! Everything but `git`, `gitops`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and `azure_sim` is
+//! pure: no file, no clock, no environment, no randomness, no order that differs from run to run. `tests/architecture.rs`
+//! holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
 //!
@@ -89,6 +91,8 @@ pub mod cluster;
 pub mod controller;
 #[cfg(feature = "git")]
 pub mod git;
+#[cfg(feature = "live")]
+pub mod gitops;
 pub mod launch;
 pub mod ledger;
 pub mod manifests;

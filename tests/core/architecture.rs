@@ -78,7 +78,7 @@ const EDGES: &[(&str, &[&str])] = &[
 
 /// Modules where things may happen: repositories, files, the terminal.
 const EFFECTS: &[&str] =
-    &["git", "cli", "clock", "azure", "azure_sim", "cluster", "observe", "apply", "controller"];
+    &["git", "gitops", "cli", "clock", "azure", "azure_sim", "cluster", "observe", "apply", "controller"];
 
 /// What a pure module must not mention, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

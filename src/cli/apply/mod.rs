@@ -15,7 +15,7 @@ pub(super) use arguments::ApplyArguments;
 use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::live::Connected;
-use super::merged::second::planned_again;
+use super::merged::planned_again;
 use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;

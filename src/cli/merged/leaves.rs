@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use self::edits::{Edit, edits, edits_by_kind, leaves};
 use super::super::apply::judged_again;
-use super::second::narrowed;
+use crate::gitops::narrowed;
 use crate::launch::tests::world::{FACTS, OBJECTS, moving, world_of};
 use crate::model::{Digest, MicroUsdPerHour, ResourceName};
 use crate::offline::{self, World};

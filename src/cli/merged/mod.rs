@@ -1,47 +1,37 @@
 //! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
 
 mod another;
-mod bounds;
-mod forward;
 #[cfg(test)]
 mod leaves;
-pub(super) mod second;
 pub(super) mod watch;
-mod withdrawn;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-
-use jiff::{SignedDuration, Timestamp};
 
 use super::apply::{self, ApplyArguments, Applying, Review};
 use super::exit::{Exit, Failure};
 use super::live::Connected;
-use super::remote::{self, Place};
+use super::remote;
 use super::rolled::RolloutOutput;
 use super::ui::Ui;
 use super::{saved, world};
-use crate::api::node_plan::Phase;
 use crate::apply::{Stop, WITHDRAWN, ended, recorded};
-use crate::git::remote::{Clone, Found, PlanEntry, Tip};
-use crate::git::signature::{SignatureFault, Signers};
-use crate::ledger::Ledger;
+use crate::cluster::WriteGate;
+use crate::git::remote::{Clone, Found, Tip};
+use crate::gitops::{self, Advanced, Folder, Folders, Noting, PassedOver, Place, Refused, TOLD_MAX};
+use crate::ledger::{Ledger, Recorded};
 use crate::offline::World;
-use crate::plan::{ChangeId, Plan};
-use crate::render::proposal::derived_by;
+use crate::plan::{ChangeId, Plan, file};
 use crate::render::words::{count, verb};
-use crate::review::proposal::{
-    self, Files, FolderName, Proposal, ProposalFault, idle_creates, is_month_over,
-};
+use crate::review::ApprovedPlan;
+use crate::review::history::{RESUME, REWRITTEN};
+use crate::review::proposal::{FolderName, Proposal, idle_creates};
 use crate::rollout::{Ended, Outcome};
 use another::{Another, Waiting};
 use watch::Watch;
 
 /// What is said of a create that only struck removals needed.
 const IDLE: &str = "the pods that it was for stay where they are";
-
-/// For how long after its expiry a plan that was not carried out is told one by one.
-const TOLD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
 /// Carries out every plan that is merged and not settled.
 ///
@@ -51,37 +41,48 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let connected = arguments.azure.connect(&arguments.context)?;
     let fleet = remote::of_fleet(&connected)?;
     let place = arguments.remote.merged_place(fleet.as_ref())?;
-    let clone = place.open()?;
-    let heads = clone.fetch(&place.branch, None).map_err(|fault| remote::failure(&fault))?;
-    forward::advance(&connected, &place, (&clone, &heads.target), ui)?;
-    let Found { is_there, entries } =
-        clone.plans(&heads.target, &place.path).map_err(|fault| remote::failure(&fault))?;
+    let clone = place.open(&remote::access()?)?;
+    let heads = clone.fetch(&place.branch, None).map_err(gitops::GitOpsFault::from)?;
+    let tip = &heads.target;
+    advance(&connected, &place, (&clone, tip), ui)?;
+    let Found { is_there, entries } = clone.plans(tip, &place.path).map_err(gitops::GitOpsFault::from)?;
     let is_bare = entries.is_empty();
     let ledger = connected.wait_for(recorded(&connected.cluster));
     let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
+    let signers = gitops::signers(fleet.as_ref())?;
+    let cluster = uid_of(&connected)?;
     let mut merged = Merged {
         arguments,
         connected: &connected,
         place: &place,
         ledger: &ledger,
-        signers: remote::signers(fleet.as_ref())?,
-        cluster: uid_of(&connected)?,
-        head: heads.target.commit(),
+        head: tip.commit(),
         ui,
         worst: Exit::Done,
         is_refused: false,
         refused: 0,
     };
-    let withdrawn = withdrawn::withdrawn(&ledger, &place, &entries);
+    let withdrawn = gitops::withdrawn(&ledger, &place, &entries);
     for (folder, plan) in &withdrawn {
         merged.withdraw(folder, plan)?;
     }
-    let folders = merged.folders((&clone, &heads.target), entries)?;
-    if folders.is_empty() && withdrawn.is_empty() && !merged.is_refused {
+    let sorted = gitops::Merged {
+        place: &place,
+        clone: &clone,
+        tip,
+        ledger: &ledger,
+        signers: signers.as_ref(),
+        cluster: cluster.as_deref(),
+        at: world::now(),
+    };
+    let Folders { waiting, refused, passed_over } = sorted.folders(entries)?;
+    lines(passed_over).iter().for_each(|line| ui.aside(line));
+    refused.into_iter().for_each(|Refused { name, fault }| merged.refuse(&name, &fault.into()));
+    if waiting.is_empty() && withdrawn.is_empty() && !merged.is_refused {
         if is_bare {
-            astray(&place, (&clone, &heads.target), is_there, ui)?;
+            astray(&place, (&clone, tip), is_there, ui)?;
         }
-        let (branch, at) = (place.branch.as_str(), heads.target.commit());
+        let (branch, at) = (place.branch.as_str(), tip.commit());
         let path = &place.path;
         let text =
             format!("Nothing to apply: no plan waits in `{path}` on branch `{branch}` (commit {at}).\n");
@@ -90,13 +91,47 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
             RolloutOutput::Jsonl => ui.aside(&text),
         }
     }
-    for folder in folders {
+    for folder in waiting {
         merged.apply(folder)?;
     }
-    if let Some(line) = bounds::not_told(merged.refused) {
-        ui.aside(&line);
+    if let Some(more) = merged.refused.checked_sub(TOLD_MAX).filter(|more| *more > 0) {
+        ui.aside(&format!("{} more not applied.\n", count(more, "plan")));
     }
     Ok(if merged.is_refused { Exit::Stale } else { merged.worst })
+}
+
+/// Looks whether the branch moved forward since plans were last applied, and notes where it is.
+fn advance(
+    connected: &Connected,
+    place: &Place,
+    (clone, tip): (&Clone, &Tip),
+    ui: Ui,
+) -> Result<(), Failure> {
+    let writer = connected.cluster.writing(&WriteGate::always_open());
+    let noting = Noting { writer: &writer, place, clone, tip };
+    if connected.wait_for(gitops::advance(noting))? == Advanced::Resumed {
+        let at = tip.commit();
+        ui.aside(&format!(
+            "`{RESUME}` of the NodeFleet says `{REWRITTEN}`: going on from commit {at}\n"
+        ));
+    }
+    Ok(())
+}
+
+/// Narrows an approved plan to what a second plan of the same world covers, and says what there is to say of the rest.
+/// `closed` are the changes that have begun or ended.
+///
+/// # Errors
+/// The second plan is refused by the judge: a bug of nodeform.
+pub(super) fn planned_again(
+    world: &World,
+    approved: ApprovedPlan,
+    closed: &BTreeSet<ChangeId>,
+    ui: Ui,
+) -> Result<ApprovedPlan, Failure> {
+    let narrowed = gitops::narrowed(world, approved, closed).map_err(world::refused)?;
+    narrowed.said.iter().for_each(|line| ui.aside(&format!("{line}\n")));
+    Ok(narrowed.plan)
 }
 
 /// Says where the branch has plans if the path has none. Plans above or below the path are this fleet's, so the path is
@@ -104,7 +139,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
 /// a pipeline.
 fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -> Result<(), Failure> {
     let (path, branch, at) = (place.path.to_string(), place.branch.as_str(), tip.commit());
-    let places = clone.places(tip).map_err(|fault| remote::failure(&fault))?;
+    let places = clone.places(tip).map_err(gitops::GitOpsFault::from)?;
     let shown = |place: &String| if place.is_empty() { "`.`".to_owned() } else { format!("`{place}`") };
     let is_below = |one: &str, other: &str| other.is_empty() || one.starts_with(&format!("{other}/"));
     let (near, far): (Vec<&String>, Vec<&String>) = places
@@ -144,27 +179,11 @@ fn uid_of(connected: &Connected) -> Result<Option<String>, Failure> {
     Ok(found.and_then(|namespace| Some(namespace["metadata"]["uid"].as_str()?.to_owned())))
 }
 
-/// How many plans need nothing to be done or told of them one by one.
-#[derive(Default)]
-struct PassedOver {
-    spent: usize,
-    expired: usize,
-    of_others: usize,
-}
-
-impl PassedOver {
-    fn lines(&self) -> Vec<String> {
-        let Self { spent, expired, of_others } = *self;
-        let told = [(spent, "applied before"), (expired, "expired"), (of_others, "of other clusters")];
-        let told = told.into_iter().filter(|(plans, _)| *plans > 0);
-        told.map(|(plans, what)| format!("Skipped: {}, {what}.\n", count(plans, "plan"))).collect()
-    }
-}
-
-/// A plan that was merged and is not settled.
-struct Folder {
-    name: FolderName,
-    proposal: Proposal,
+/// Says how many plans need nothing to be done or told of them one by one.
+fn lines(PassedOver { spent, expired, of_others }: PassedOver) -> Vec<String> {
+    let told = [(spent, "applied before"), (expired, "expired"), (of_others, "of other clusters")];
+    let told = told.into_iter().filter(|(plans, _)| *plans > 0);
+    told.map(|(plans, what)| format!("Skipped: {}, {what}.\n", count(plans, "plan"))).collect()
 }
 
 /// The plans of a branch on their way.
@@ -173,10 +192,6 @@ struct Merged<'a> {
     connected: &'a Connected,
     place: &'a Place,
     ledger: &'a Ledger,
-    /// Whose signatures count, where plans need one.
-    signers: Option<Signers>,
-    /// The cluster's identity: the UID of its namespace `kube-system`.
-    cluster: Option<String>,
     /// The commit that the plans are of.
     head: &'a str,
     ui: Ui,
@@ -189,67 +204,24 @@ struct Merged<'a> {
 }
 
 impl Merged<'_> {
-    /// Reads the folders that are not settled, the oldest plan first; those that do not hold together are told.
-    fn folders(
-        &mut self,
-        (clone, tip): (&Clone, &Tip),
-        entries: Vec<PlanEntry>,
-    ) -> Result<Vec<Folder>, Failure> {
-        let (now, ledger) = (world::now(), self.ledger);
-        let (mut folders, mut passed_over) = (Vec::new(), PassedOver::default());
-        let mut read = bounds::Read::default();
-        for entry in entries {
-            let shown = format!("{}/{}", entry.month, entry.name);
-            let name = FolderName::parse(&entry.month, &entry.name);
-            let known = name.as_ref().ok().and_then(|name| ledger.of_id(&name.id));
-            if let Some(known) = known.filter(|known| known.is_spent()) {
-                // Its folder was gone and came back: by a revert of the revert, a cherry-pick, or an old clone.
-                if known.phase() == Phase::Withdrawn
-                    && known.expires_at.is_none_or(|at| !is_long_ago(at, now))
-                {
-                    self.refuse(&shown, &came_back());
-                } else if known.phase() == Phase::Expired {
-                    passed_over.expired += 1;
-                } else {
-                    passed_over.spent += 1;
-                }
-                continue;
-            }
-            if known.is_none() && is_month_over(&entry.month, now) {
-                passed_over.expired += 1;
-                continue;
-            }
-            let files = clone.files(tip, &entry).map_err(|fault| remote::failure(&fault))?;
-            read.take_in(&files, self.place)?;
-            let folder = name.and_then(|name| {
-                let proposal = proposal::read(Some(&name), Files::of(files)?, derived_by)?;
-                Ok(Folder { name, proposal })
-            });
-            match folder {
-                Ok(folder) if self.is_of_other_cluster(&folder) => passed_over.of_others += 1,
-                Ok(folder) if is_long_over(&folder, now) && known.is_none() => passed_over.expired += 1,
-                Ok(folder) => match self.signed(&folder.proposal) {
-                    Ok(()) => folders.push(folder),
-                    Err(fault) => self.refuse(&shown, &unsigned(&fault)),
-                },
-                Err(fault) => self.refuse(&shown, &broken(&fault)),
-            }
-        }
-        passed_over.lines().iter().for_each(|line| self.ui.aside(line));
-        folders.sort_by_key(|folder| (seen_at(&folder.proposal.plan), folder.name.clone()));
-        Ok(folders)
+    /// Ends a plan whose folder is gone.
+    ///
+    /// # Errors
+    /// It cannot be read back, or what has begun cannot be finished.
+    fn withdraw(&mut self, folder: &str, recorded: &Recorded) -> Result<(), Failure> {
+        self.ui.aside(&format!("{folder} is no longer on the branch: withdrawn.\n"));
+        let plan = self.read_back(recorded)?;
+        let world = apply::observed(self.arguments, self.connected, self.ui)?;
+        let ended = self.applying(world, None).finish(plan, WITHDRAWN)?;
+        self.note(&ended)
     }
 
-    /// Checks the signature of a plan, where plans need one.
-    fn signed(&self, Proposal { plan, signature, .. }: &Proposal) -> Result<(), SignatureFault> {
-        self.signers.as_ref().map_or(Ok(()), |signers| signers.verify(plan, signature.as_deref()))
-    }
-
-    /// Whether a plan is of another cluster, which its own pipeline applies: several clusters may share a branch and a path.
-    fn is_of_other_cluster(&self, folder: &Folder) -> bool {
-        let execution = folder.proposal.plan.spec.execution.as_ref();
-        let planned = execution.map(|execution| &*execution.cluster.uid);
-        planned.zip(self.cluster.as_deref()).is_some_and(|(planned, found)| planned != found)
+    fn read_back(&self, recorded: &Recorded) -> Result<Plan, Failure> {
+        let text = self.connected.wait_for(crate::apply::text(&self.connected.cluster, recorded));
+        let text = text.map_err(|fault| apply::not_begun(&fault))?;
+        file::read_spec(&text).map_err(|fault| {
+            Failure::of_plan_file(format!("NodePlan `{}` cannot be used: {fault}", recorded.name), &fault)
+        })
     }
 
     /// Carries one plan out, or tells why not.
@@ -327,7 +299,7 @@ impl Merged<'_> {
     fn refuse(&mut self, name: &str, failure: &Failure) {
         self.is_refused = true;
         self.refused += 1;
-        if self.refused > bounds::TOLD_MAX {
+        if self.refused > TOLD_MAX {
             return;
         }
         let head = format!("plan `{name}` is not applied");
@@ -350,34 +322,6 @@ fn spent(name: &FolderName, ended: &Ended) -> Option<String> {
             name.class
         )
     })
-}
-
-/// When the world was seen that a plan was made of.
-fn seen_at(plan: &Plan) -> Option<Timestamp> {
-    plan.spec.execution.as_ref().and_then(|execution| execution.seen_at)
-}
-
-fn is_long_ago(expires_at: Timestamp, now: Timestamp) -> bool {
-    expires_at.checked_add(TOLD_FOR).is_ok_and(|at| at < now)
-}
-
-fn came_back() -> Failure {
-    let what = "it was withdrawn before, by removing its folder from the branch: it is spent";
-    Failure { exit: Exit::Stale, ..Failure::error(what) }
-        .hint("remove the folder, and propose again: `nodeform propose --live`")
-}
-
-fn is_long_over(folder: &Folder, now: Timestamp) -> bool {
-    folder.proposal.plan.spec.expires_at.is_some_and(|at| is_long_ago(at, now))
-}
-
-fn unsigned(fault: &SignatureFault) -> Failure {
-    Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }
-        .hint("propose it again with NODEFORM_SIGNING_KEY_FILE, the private key of one of `git.signers` of the NodeFleet, and remove the folder")
-}
-
-fn broken(fault: &ProposalFault) -> Failure {
-    Failure { exit: Exit::Stale, ..Failure::error(fault.to_string()) }.hint(fault.hint())
 }
 
 #[cfg(test)]

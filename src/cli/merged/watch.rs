@@ -2,11 +2,12 @@
 
 use std::time::Duration;
 
-use super::super::exit::Failure;
-use super::super::remote::{self, Place};
+use super::super::remote;
 use super::super::ui::Ui;
 use super::super::world;
 use crate::apply::Stop;
+use crate::git::remote::RemoteFault;
+use crate::gitops::Place;
 use crate::review::history::{Ancestry, REWRITTEN};
 use crate::review::proposal::FolderName;
 
@@ -66,12 +67,11 @@ impl Watch {
 
     /// Whether the folder is on the branch, which still follows the commit that the plan is of.
     fn is_there(&self) -> Result<bool, String> {
-        let said = |failure: Failure| failure.faults.join("; ");
-        let clone = self.place.open().map_err(said)?;
-        let heads = clone.fetch(&self.place.branch, None);
-        let heads = heads.map_err(|fault| said(remote::failure(&fault)))?;
-        let plans = clone.plans(&heads.target, &self.place.path);
-        let plans = plans.map_err(|fault| said(remote::failure(&fault)))?.entries;
+        let said = |fault: RemoteFault| fault.to_string();
+        let access = remote::access().map_err(|failure| failure.faults.join("; "))?;
+        let clone = self.place.open(&access).map_err(|fault| fault.to_string())?;
+        let heads = clone.fetch(&self.place.branch, None).map_err(said)?;
+        let plans = clone.plans(&heads.target, &self.place.path).map_err(said)?.entries;
         let folder = self.name.folder();
         let is_there = plans.iter().any(|plan| plan.month == self.name.month && plan.name == folder);
         let until = world::now().checked_add(EVERY).map_err(|error| error.to_string())?;
@@ -80,7 +80,7 @@ impl Watch {
             Ok(Ancestry::Follows) => Ok(is_there),
             _ if !is_there => Ok(false),
             Ok(_) => Err(format!("{REWRITTEN}: it no longer contains commit {}", self.head)),
-            Err(fault) => Err(said(remote::failure(&fault))),
+            Err(fault) => Err(said(fault)),
         }
     }
 }

@@ -4,9 +4,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::exit::Failure;
-use super::super::ui::Ui;
-use super::super::world;
 use crate::model::{PodKey, PodPlace};
 use crate::offline::World;
 use crate::offline::again::{Brakes, Waiting, again};
@@ -23,11 +20,11 @@ const NEXT: &str = "Left to the next proposal";
 
 /// What a second plan leaves of an approved one.
 #[derive(Debug)]
-pub(super) struct Narrowed {
+pub struct Narrowed {
     /// What of it is done.
-    pub(super) plan: ApprovedPlan,
+    pub plan: ApprovedPlan,
     /// What there is to say of the rest, a line each.
-    pub(super) said: Vec<String>,
+    pub said: Vec<String>,
 }
 
 /// Narrows an approved plan to what a second plan of the same world covers. `closed` are the changes that have begun or
@@ -35,22 +32,7 @@ pub(super) struct Narrowed {
 ///
 /// # Errors
 /// The second plan is refused by the judge: a bug of nodeform.
-pub(in crate::cli) fn planned_again(
-    world: &World,
-    approved: ApprovedPlan,
-    closed: &BTreeSet<ChangeId>,
-    ui: Ui,
-) -> Result<ApprovedPlan, Failure> {
-    let Narrowed { plan, said } = narrowed(world, approved, closed).map_err(world::refused)?;
-    said.iter().for_each(|line| ui.aside(&format!("{line}\n")));
-    Ok(plan)
-}
-
-/// The same, with what there is to say.
-///
-/// # Errors
-/// The second plan is refused by the judge.
-pub(super) fn narrowed(
+pub fn narrowed(
     world: &World,
     approved: ApprovedPlan,
     closed: &BTreeSet<ChangeId>,

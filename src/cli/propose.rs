@@ -1,8 +1,5 @@
 //! `nodeform propose`: puts a live plan on a branch of its own, where people review it.
 
-mod push;
-mod standing;
-
 use std::path::PathBuf;
 
 use super::apply;
@@ -15,18 +12,13 @@ use super::ui::Ui;
 use super::{saved, world};
 use crate::api::node_fleet::Git;
 use crate::apply::recorded;
-use crate::git::remote::Branch;
+use crate::gitops::{self, Around, Known, Proposing, Pushed, Replaced, Standing, files};
 use crate::model::ChangeClass;
-use crate::offline::again::forget_waiting;
 use crate::offline::validity::Validity;
-use crate::offline::{Request, World, beside};
-use crate::plan::{Plan, file};
-use crate::render::proposal::derived;
-use crate::review;
-use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN, SIGNATURE};
+use crate::offline::{Request, World};
+use crate::plan::Plan;
+use crate::review::proposal::FolderName;
 use clap::{Args, ValueEnum};
-use push::Proposing;
-use standing::{Around, Known, Standing};
 
 /// Puts a plan of a live cluster on a branch, where people review and merge it.
 #[derive(Args, Debug)]
@@ -101,7 +93,9 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
         return shown(&plan, ui);
     }
     let place = arguments.remote.place(None)?;
-    let around = Around::read(place, &execution.cluster.id, Known::default())?;
+    let cluster = &execution.cluster.id;
+    let known = Known { cluster, at: world::now(), ledger: None, signers: None };
+    let around = Around::read(place, &remote::access()?, known)?;
     proposed(&plan, &around, signed(&plan, None)?, ui)
 }
 
@@ -109,7 +103,7 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
 fn signed(plan: &Plan, fleet: Option<&Git>) -> Result<Option<String>, Failure> {
     let signature = remote::signing_key()?.map(|key| key.sign(plan)).transpose();
     let signature = signature.map_err(|fault| Failure::error(fault.to_string()))?;
-    if let Some(signers) = remote::signers(fleet)? {
+    if let Some(signers) = gitops::signers(fleet)? {
         signers.verify(plan, signature.as_deref()).map_err(|fault| {
             Failure::error(format!("the plan would not be applied: {fault}")).hint(
                 "let NODEFORM_SIGNING_KEY_FILE name the private key of one of `git.signers` of the NodeFleet",
@@ -131,9 +125,11 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
     let place = arguments.remote.place(fleet.as_ref())?;
     let ledger = connected.wait_for(recorded(&connected.cluster));
     let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
-    let signers = remote::signers(fleet.as_ref())?;
-    let known = Known { ledger: Some(&ledger), signers: signers.as_ref() };
-    let around = Around::read(place, &cluster.unwrap_or_default(), known)?;
+    let signers = gitops::signers(fleet.as_ref())?;
+    let cluster = cluster.unwrap_or_default();
+    let known =
+        Known { cluster: &cluster, at: world::now(), ledger: Some(&ledger), signers: signers.as_ref() };
+    let around = Around::read(place, &remote::access()?, known)?;
     let plan = planned(&world, arguments.class, &around.standing)?;
     for other in around.standing.merged_others() {
         ui.aside(&format!(
@@ -153,7 +149,7 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
 /// Prints the files that would be proposed.
 fn shown(plan: &Plan, ui: Ui) -> Result<Exit, Failure> {
     let Some(name) = FolderName::of(plan) else { return nothing(ui) };
-    for (file, text) in &files(plan) {
+    for (file, text) in &files(plan, None) {
         ui.text(&format!("==> {name}/{file} <==\n{text}\n"))?;
     }
     Ok(Exit::Done)
@@ -161,25 +157,37 @@ fn shown(plan: &Plan, ui: Ui) -> Result<Exit, Failure> {
 
 fn proposed(plan: &Plan, around: &Around, signature: Option<String>, ui: Ui) -> Result<Exit, Failure> {
     let Some(name) = FolderName::of(plan) else { return nothing(ui) };
-    let branch = format!("{}{}", around.below, name.folder());
-    let branch = Branch::parse(&branch).map_err(|fault| remote::failure(&fault))?;
-    let files: Files = files(plan).into_iter().chain(signature.map(|text| (SIGNATURE, text))).collect();
-    Proposing { plan, name, branch, around, ui }.propose(&files)
+    let pushed = Proposing { plan, name, around }.propose(&files(plan, signature))?;
+    let place = &around.place;
+    let replaced = match pushed {
+        Pushed::Nothing { because, replaced } => {
+            ui.told(&format!("Nothing to propose: {because}.\n"))?;
+            replaced
+        }
+        Pushed::Proposed { folder, branch, opened_at, replaced } => {
+            let target = place.branch.as_str();
+            ui.told(&format!("Proposed: {folder} on branch `{branch}` of {}\n", place.address))?;
+            if let Some(line) = opened_at {
+                ui.aside(&format!("The server says: {line}\n"));
+            }
+            ui.aside(&format!(
+                "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
+            ));
+            replaced
+        }
+    };
+    for Replaced { branch, why, fault } in replaced {
+        ui.aside(&match fault {
+            None => format!("Deleted branch `{branch}`: {why}\n"),
+            Some(fault) => format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"),
+        });
+    }
+    Ok(Exit::Done)
 }
 
 fn nothing(ui: Ui) -> Result<Exit, Failure> {
     ui.text("No changes: there is nothing to propose.\n")?;
     Ok(Exit::Done)
-}
-
-/// Files of a plan's folder, each with its name.
-type Files = Vec<(&'static str, String)>;
-
-/// The files of a plan's folder.
-fn files(plan: &Plan) -> Files {
-    let derived = derived(plan);
-    let destroys = derived.destroys_text().map(|text| (DESTROYS, text));
-    [(MARKDOWN, derived.markdown), (PLAN, file::write(plan))].into_iter().chain(destroys).collect()
 }
 
 fn nothing_live(plan: &Plan) -> Failure {
@@ -200,34 +208,14 @@ fn seen(arguments: &ProposeArguments, connected: &Connected, ui: Ui) -> Result<W
     let laid = Some(arguments.azure.laid_of(connected, Request::default(), ui)?);
     let mut world = world::inhabited(Inputs::default(), Request { laid, valid_for, ..Request::default() })?;
     if let Some(class) = arguments.class {
-        narrow(&mut world, class.classes());
+        gitops::narrow(&mut world, class.classes());
     }
     Ok(world)
 }
 
 /// Plans a world beside what is proposed and merged already.
 fn planned(world: &World, class: Option<ClassArgument>, standing: &Standing) -> Result<Plan, Failure> {
-    let judged = |world: &World| world::planned(world).map(|planned| planned.plan.plan().clone());
-    // What is proposed of the plan's own class is replaced by it.
-    let own = match class {
-        Some(class) => class.classes().first().copied(),
-        None => review::proposal::class(&judged(world)?),
-    };
-    let others = standing.others(own);
-    let mut world = world.clone();
-    beside::leave(&mut world, &others);
-    let mut plan = judged(&world)?;
-    beside::name(&mut plan, &others);
-    Ok(plan)
-}
-
-/// Puts the other classes on hold; but for new nodes, as if pods that wait were not there: nobody's review waits for
-/// another's.
-fn narrow(world: &mut World, classes: &[ChangeClass]) {
-    // Pods that move may need new nodes.
-    let is_other = |held: &ChangeClass| !classes.contains(held) && *held != ChangeClass::Create;
-    world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
-    if !classes.contains(&ChangeClass::Create) {
-        forget_waiting(&mut world.snapshot);
-    }
+    let own = class.and_then(|class| class.classes().first().copied());
+    let planner = |world: &World| world::planned(world).map(|planned| planned.plan.plan().clone());
+    gitops::planned(world, own, standing, planner)
 }

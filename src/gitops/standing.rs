@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
-use super::super::exit::Failure;
-use super::super::remote::{self, Place};
-use super::super::world;
+use super::fault::GitOpsFault;
+use super::place::{Access, Place};
 use crate::git::remote::{Clone, Heads, PlanEntry, Proposed, RemoteFault, Tip};
 use crate::git::signature::Signers;
 use crate::ledger::{Ledger, Recorded};
@@ -21,52 +20,60 @@ const MONTHS_BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
 
 /// Where plans are proposed, and what stands there.
 #[derive(Debug)]
-pub(super) struct Around {
+pub struct Around {
     /// The repository.
-    pub(super) place: Place,
+    pub place: Place,
     /// Its clone.
-    pub(super) clone: Clone,
+    pub clone: Clone,
     /// How the names of the cluster's branches begin.
-    pub(super) below: String,
+    pub below: String,
     /// What stands there.
-    pub(super) standing: Standing,
+    pub standing: Standing,
+    /// What time it is.
+    pub at: Timestamp,
 }
 
-/// What is known of the plans that are merged.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Known<'a> {
+/// What is known of the cluster, and of its plans that are merged.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// The id of the managed cluster.
+    pub cluster: &'a str,
+    /// What time it is.
+    pub at: Timestamp,
     /// What became of them, where the cluster was asked.
-    pub(super) ledger: Option<&'a Ledger>,
+    pub ledger: Option<&'a Ledger>,
     /// Whose signatures count, where plans need one.
-    pub(super) signers: Option<&'a Signers>,
+    pub signers: Option<&'a Signers>,
 }
 
 /// What the target has, and what is proposed to it.
 #[derive(Debug)]
-pub(super) struct Standing {
+pub struct Standing {
     /// The branch that plans are merged into.
-    pub(super) target: Tip,
+    pub target: Tip,
     /// The plans that it has, by month and folder.
-    pub(super) merged: BTreeSet<(String, String)>,
+    pub merged: BTreeSet<(String, String)>,
     /// Those of them that are not settled and may begin still.
     waiting: Vec<Other>,
     /// What is proposed, by the names of the branches.
-    pub(super) proposals: Vec<Proposal>,
+    pub proposals: Vec<Proposal>,
+    /// What time it is.
+    at: Timestamp,
 }
 
 /// A branch that nodeform proposed a plan of this cluster on.
 #[derive(Debug)]
-pub(super) struct Proposal {
+pub struct Proposal {
     /// The branch.
-    pub(super) proposed: Proposed,
+    pub proposed: Proposed,
     /// The class that its name has.
-    pub(super) class: ChangeClass,
+    pub class: ChangeClass,
     /// The plan's folder, with its month.
-    name: String,
+    pub name: String,
     /// Its plan; `None` where its folder is gone or does not hold together.
-    pub(super) plan: Option<Plan>,
+    pub plan: Option<Plan>,
     /// Whether the target does not have the plan.
-    pub(super) is_open: bool,
+    pub is_open: bool,
 }
 
 impl Around {
@@ -74,14 +81,14 @@ impl Around {
     ///
     /// # Errors
     /// The repository cannot be read.
-    pub(super) fn read(place: Place, cluster: &str, known: Known<'_>) -> Result<Self, Failure> {
+    pub fn read(place: Place, access: &Access, known: Known<'_>) -> Result<Self, GitOpsFault> {
+        let Known { cluster, at, .. } = known;
         let below = branches(cluster.rsplit('/').next().unwrap_or_default());
-        let clone = place.open()?;
-        let of_cluster = OfCluster { clone: &clone, place: &place, cluster, known };
+        let clone = place.open(access)?;
+        let of_cluster = OfCluster { clone: &clone, place: &place, known };
         let standing = clone.fetch(&place.branch, Some(&below));
-        let standing = standing.and_then(|heads| of_cluster.standing(heads, &below));
-        let standing = standing.map_err(|fault| remote::failure(&fault))?;
-        Ok(Self { place, clone, below, standing })
+        let standing = standing.and_then(|heads| of_cluster.standing(heads, &below))?;
+        Ok(Self { place, clone, below, standing, at })
     }
 }
 
@@ -89,7 +96,6 @@ impl Around {
 struct OfCluster<'a> {
     clone: &'a Clone,
     place: &'a Place,
-    cluster: &'a str,
     known: Known<'a>,
 }
 
@@ -112,14 +118,14 @@ impl OfCluster<'_> {
                 proposals.push(Proposal { proposed, class, name, plan, is_open });
             }
         }
-        Ok(Standing { target: heads.target, merged, waiting, proposals })
+        Ok(Standing { target: heads.target, merged, waiting, proposals, at: self.known.at })
     }
 
     /// Reads the merged plans that are not settled and may begin still.
     fn waiting(&self, tip: &Tip, entries: &[PlanEntry]) -> Result<Vec<Other>, RemoteFault> {
         // Without the cluster nobody knows what became of a plan that is merged.
         let Some(ledger) = self.known.ledger else { return Ok(Vec::new()) };
-        let now = world::now();
+        let now = self.known.at;
         let first = now.checked_sub(MONTHS_BACK).map_or(String::new(), |at| at.strftime("%Y-%m").to_string());
         let mut waiting = Vec::new();
         for entry in entries.iter().filter(|entry| entry.month >= first) {
@@ -147,7 +153,7 @@ impl OfCluster<'_> {
     }
 
     fn is_its(&self, plan: &Plan) -> bool {
-        plan.spec.execution.as_ref().is_some_and(|execution| &*execution.cluster.id == self.cluster)
+        plan.spec.execution.as_ref().is_some_and(|execution| &*execution.cluster.id == self.known.cluster)
     }
 }
 
@@ -157,14 +163,16 @@ fn may_begin(plan: &Plan, now: Timestamp) -> bool {
 
 impl Standing {
     /// Returns the merged plans that wait to be applied.
-    pub(super) fn merged_others(&self) -> &[Other] {
+    #[must_use]
+    pub fn merged_others(&self) -> &[Other] {
         &self.waiting
     }
 
     /// Returns what a plan of a class is made beside: what is merged and waits to be applied, and what is proposed of other
     /// classes. What is proposed of its own class it replaces.
-    pub(super) fn others(&self, own: Option<ChangeClass>) -> Vec<Other> {
-        let now = world::now();
+    #[must_use]
+    pub fn others(&self, own: Option<ChangeClass>) -> Vec<Other> {
+        let now = self.at;
         let open = self.proposals.iter().filter(|proposal| proposal.is_open && Some(proposal.class) != own);
         let open = open.filter_map(|proposal| {
             let plan = proposal.plan.clone().filter(|plan| may_begin(plan, now))?;
@@ -177,7 +185,8 @@ impl Standing {
 impl Proposal {
     /// Whether it is open and says what this plan says, but for when its world was seen and until when it may begin, and may
     /// begin still.
-    pub(super) fn says_the_same(&self, plan: &Plan, now: Timestamp) -> bool {
+    #[must_use]
+    pub fn says_the_same(&self, plan: &Plan, now: Timestamp) -> bool {
         let Some(own) = self.plan.as_ref().filter(|_| self.is_open) else { return false };
         let mut spec = own.spec.clone();
         let is_in_time = may_begin(own, now);
@@ -190,7 +199,8 @@ impl Proposal {
 
     /// Whether nodeform may delete the branch for another plan of the class: nobody else committed to it, and it is known for
     /// a plan of this cluster.
-    pub(super) const fn may_be_replaced(&self) -> bool {
+    #[must_use]
+    pub const fn may_be_replaced(&self) -> bool {
         self.proposed.tip.is_ours && self.plan.is_some()
     }
 }

@@ -1,13 +1,12 @@
 //! How much of a branch is read and told in one run: whoever may merge may fill it with folders.
 
-use super::super::exit::{Exit, Failure};
-use super::super::remote::Place;
+use super::fault::GitOpsFault;
+use super::place::Place;
 use crate::git::remote::PlanFile;
-use crate::render::words::count;
 use crate::review::proposal::Content;
 
 /// How many plans are told one by one that are not applied.
-pub(super) const TOLD_MAX: usize = 20;
+pub const TOLD_MAX: usize = 20;
 
 /// How many folders are read at most that have not ended, and how many bytes of their files: dozens of the largest plans.
 const FOLDERS_MAX: usize = 1_000;
@@ -25,7 +24,7 @@ impl Read {
     ///
     /// # Errors
     /// It is more than is read.
-    pub(super) fn take_in(&mut self, files: &[PlanFile], place: &Place) -> Result<(), Failure> {
+    pub(super) fn take_in(&mut self, files: &[PlanFile], place: &Place) -> Result<(), GitOpsFault> {
         let length = |(_, content): &PlanFile| match content {
             Content::Bytes(bytes) => bytes.len(),
             Content::TooLarge | Content::NoFile => 0,
@@ -40,13 +39,6 @@ impl Read {
             "branch `{branch}` has more plans in `{path}` that have not ended than are read: {FOLDERS_MAX} folders of {} MiB; nothing is applied",
             BYTES_MAX >> 20
         );
-        Err(Failure { exit: Exit::Stale, ..Failure::error(what) }
-            .hint("remove the folders from the branch that no plan needs"))
+        Err(GitOpsFault::stale(what).hint("remove the folders from the branch that no plan needs"))
     }
-}
-
-/// Says how many plans were refused that were not told.
-pub(super) fn not_told(refused: usize) -> Option<String> {
-    let more = refused.checked_sub(TOLD_MAX).filter(|more| *more > 0)?;
-    Some(format!("{} more not applied.\n", count(more, "plan")))
 }

@@ -3,12 +3,10 @@
 use jiff::SignedDuration;
 use serde_json::{Value, json};
 
-use super::super::exit::{Exit, Failure};
-use super::super::live::Connected;
-use super::super::remote::{self, Fleet, Place};
-use super::super::ui::Ui;
-use super::super::world;
-use crate::cluster::{ClusterFailure, ClusterFailureKind, WriteGate};
+use super::fault::GitOpsFault;
+use super::fleet::{Fleet, fleet};
+use super::place::Place;
+use crate::cluster::{ClusterFailure, ClusterFailureKind, Writer};
 use crate::git::remote::{Clone, Tip};
 use crate::review::history::{Ancestry, HEAD, Head, RESUME, REWRITTEN, Step, step};
 
@@ -18,59 +16,72 @@ const LOOKED_FOR: SignedDuration = SignedDuration::from_secs(60);
 /// How often it is read again where somebody else wrote at the same time.
 const TRIES_MAX: u32 = 3;
 
-/// Looks whether the branch moved forward since plans were last applied, and notes where it is.
+/// A branch as it was fetched, and who notes where it is.
+#[derive(Clone, Copy)]
+pub struct Noting<'a> {
+    /// Writes to the cluster.
+    pub writer: &'a Writer,
+    /// Where plans are merged.
+    pub place: &'a Place,
+    /// Its clone.
+    pub clone: &'a Clone,
+    /// The branch's last commit.
+    pub tip: &'a Tip,
+}
+
+/// How a branch moved.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Advanced {
+    /// Forward, or not at all.
+    Forward,
+    /// Another way, and a person let it go on.
+    Resumed,
+}
+
+/// Looks whether the branch moved forward since plans were last applied, and notes where it is. Git is waited for on this
+/// thread.
 ///
 /// # Errors
 /// It was rewritten and nobody let it go on, or the NodeFleet cannot be read or written.
-pub(super) fn advance(
-    connected: &Connected,
-    place: &Place,
-    (clone, tip): (&Clone, &Tip),
-    ui: Ui,
-) -> Result<(), Failure> {
+pub async fn advance(noting: Noting<'_>) -> Result<Advanced, GitOpsFault> {
+    let Noting { writer, place, tip, .. } = noting;
     let now = Head { commit: tip.commit().to_owned(), place: place.of_branch() };
     for _ in 0..TRIES_MAX {
         // Without a NodeFleet there is nowhere to note it.
-        let Some(fleet) = remote::fleet(connected)? else { return Ok(()) };
+        let Some(fleet) = fleet(writer.cluster()).await? else { return Ok(Advanced::Forward) };
         let noted = fleet.annotations.get(HEAD).map(String::as_str);
         let before = noted.and_then(Head::parse).filter(|before| before.place == now.place);
-        let ancestry = before.map(|before| ancestry((clone, tip), place, &before.commit)).transpose()?;
+        let ancestry = before.map(|before| ancestry(noting, &before.commit)).transpose()?;
         let resume = fleet.annotations.get(RESUME).map(String::as_str);
         let step = step(noted, &now, ancestry, resume);
-        match step {
-            Step::Stays => return Ok(()),
+        let advanced = match step {
+            Step::Stays => return Ok(Advanced::Forward),
             Step::Stops => return Err(rewritten(&fleet, place, noted.unwrap_or_default(), ancestry)),
-            Step::Resumes => {
-                ui.aside(&format!(
-                    "`{RESUME}` of the NodeFleet says `{REWRITTEN}`: going on from commit {}\n",
-                    now.commit
-                ));
-            }
-            Step::Advances => {}
-        }
-        match connected.wait_for(note(connected, &fleet, &now, step)) {
-            Ok(()) => return Ok(()),
+            Step::Resumes => Advanced::Resumed,
+            Step::Advances => Advanced::Forward,
+        };
+        match note(writer, &fleet, &now, step).await {
+            Ok(()) => return Ok(advanced),
             Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
             Err(failure) => {
-                return Err(Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint)).hint(
-                    "whoever runs `nodeform apply --merged` needs `patch` on nodefleets.nodeform.dev, to note which commit was applied",
+                return Err(GitOpsFault::default().and(&failure.what, Some(&failure.hint)).hint(
+                    "whoever applies merged plans needs `patch` on nodefleets.nodeform.dev, to note which commit was applied",
                 ));
             }
         }
     }
-    Err(Failure::error("the NodeFleet was changed again and again while the commit was noted on it")
+    Err(GitOpsFault::of("the NodeFleet was changed again and again while the commit was noted on it")
         .hint("run the same command again"))
 }
 
-fn ancestry((clone, tip): (&Clone, &Tip), place: &Place, commit: &str) -> Result<Ancestry, Failure> {
-    let until = world::now().checked_add(LOOKED_FOR).unwrap_or_else(|_| world::now());
-    let found = clone.ancestry((&place.branch, tip), commit, || world::now() > until);
-    found.map_err(|fault| remote::failure(&fault))
+fn ancestry(Noting { writer, place, clone, tip }: Noting<'_>, commit: &str) -> Result<Ancestry, GitOpsFault> {
+    let clock = writer.cluster().clock();
+    let until = clock.now().saturating_add(LOOKED_FOR).unwrap_or(jiff::Timestamp::MAX);
+    Ok(clone.ancestry((&place.branch, tip), commit, || clock.now() > until)?)
 }
 
 /// Writes where the branch is, if the NodeFleet still says what was read of it.
-async fn note(connected: &Connected, fleet: &Fleet, now: &Head, step: Step) -> Result<(), ClusterFailure> {
-    let writer = connected.cluster.writing(&WriteGate::always_open());
+async fn note(writer: &Writer, fleet: &Fleet, now: &Head, step: Step) -> Result<(), ClusterFailure> {
     let path = |annotation: &str| format!("/metadata/annotations/{}", annotation.replace('/', "~1"));
     let test = |annotation: &str| json!({"op": "test", "path": path(annotation), "value": fleet.annotations.get(annotation)});
     if !fleet.annotations.contains_key(HEAD) {
@@ -85,7 +96,7 @@ async fn note(connected: &Connected, fleet: &Fleet, now: &Head, step: Step) -> R
     writer.json_patch(&fleet.path(), &operations).await.map(drop)
 }
 
-fn rewritten(fleet: &Fleet, place: &Place, noted: &str, ancestry: Option<Ancestry>) -> Failure {
+fn rewritten(fleet: &Fleet, place: &Place, noted: &str, ancestry: Option<Ancestry>) -> GitOpsFault {
     let branch = place.branch.as_str();
     let what = match (Head::parse(noted), ancestry) {
         (Some(before), Some(Ancestry::TooFar)) => format!(
@@ -98,7 +109,7 @@ fn rewritten(fleet: &Fleet, place: &Place, noted: &str, ancestry: Option<Ancestr
         ),
         (None, _) => format!("{REWRITTEN}: the annotation `{HEAD}` of the NodeFleet names no commit"),
     };
-    Failure { exit: Exit::Stale, ..Failure::error(format!("{what}; nothing is applied")) }
+    GitOpsFault::stale(format!("{what}; nothing is applied"))
         .hint("restore the branch as it was")
         .hint(format!(
             "or, if its history is right as it is now: `kubectl annotate nodefleet {} {RESUME}={REWRITTEN}`",

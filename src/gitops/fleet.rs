@@ -1,0 +1,92 @@
+//! The NodeFleet of a cluster, as far as it is about the repository.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+use super::fault::GitOpsFault;
+use crate::api::node_fleet::{Git, NodeFleet};
+use crate::cluster::{Cluster, ClusterFailureKind};
+use crate::git::signature::Signers;
+
+/// Where NodeFleets are.
+pub const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
+
+/// The NodeFleet of a cluster, as far as it is about the repository.
+#[derive(Clone, Debug, Default)]
+pub struct Fleet {
+    /// Its name.
+    pub name: String,
+    /// What it says of the repository.
+    pub git: Option<Git>,
+    /// Its annotations.
+    pub annotations: BTreeMap<String, String>,
+    /// Its resource version.
+    pub version: Option<String>,
+}
+
+impl Fleet {
+    /// Returns where the NodeFleet is.
+    #[must_use]
+    pub fn path(&self) -> String {
+        format!("{FLEETS}/{}", self.name)
+    }
+}
+
+/// Returns the NodeFleet, where there is one.
+///
+/// # Errors
+/// The API server refuses, or there are several.
+pub async fn fleet(cluster: &Cluster) -> Result<Option<Fleet>, GitOpsFault> {
+    let listed = match cluster.list(FLEETS, "").await {
+        Ok(listed) => listed,
+        Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(None),
+        Err(failure) => return Err(GitOpsFault::default().and(&failure.what, Some(&failure.hint))),
+    };
+    let mut items = listed.items();
+    match (items.pop(), items.is_empty()) {
+        (Some(item), true) => read_fleet(item).map(Some),
+        (None, _) => Ok(None),
+        (Some(_), false) => {
+            Err(GitOpsFault::of("the cluster has more than one NodeFleet, and which one counts is not known")
+                .hint("leave one: `kubectl get nodefleets`"))
+        }
+    }
+}
+
+/// Reads a NodeFleet of a list. One that cannot be read may name another repository: it is not as if there were none.
+///
+/// # Errors
+/// It cannot be read.
+pub fn read_fleet(mut item: Value) -> Result<Fleet, GitOpsFault> {
+    let version = item["metadata"]["resourceVersion"].as_str().map(str::to_owned);
+    // Lists leave kind and version out of their items.
+    item["apiVersion"] = "nodeform.dev/v1alpha1".into();
+    item["kind"] = "NodeFleet".into();
+    let name = item["metadata"]["name"].as_str().unwrap_or_default().to_owned();
+    match serde_json::from_value::<NodeFleet>(item) {
+        Ok(NodeFleet { metadata, spec, .. }) => Ok(Fleet {
+            name,
+            git: spec.and_then(|spec| spec.git),
+            annotations: metadata.annotations.unwrap_or_default(),
+            version,
+        }),
+        Err(error) => Err(GitOpsFault::of(format!(
+            "NodeFleet `{name}` cannot be read, so which repository counts is not known: {error}"
+        ))
+        .hint(format!("correct it: `kubectl edit nodefleet {name}`"))),
+    }
+}
+
+/// Returns whose signatures count; nothing where plans need none.
+///
+/// # Errors
+/// A line that is no key. Then nobody knows whose count.
+pub fn signers(git: Option<&Git>) -> Result<Option<Signers>, GitOpsFault> {
+    let Some(lines) = git.and_then(|git| git.signers.as_ref()) else { return Ok(None) };
+    Signers::parse(lines).map(Some).map_err(|faults| {
+        let faults = faults.iter().map(|fault| format!("`spec.git.signers` of the NodeFleet: {fault}"));
+        GitOpsFault { faults: faults.collect(), ..GitOpsFault::default() }
+            .hint("correct it: `kubectl edit nodefleet`")
+    })
+}

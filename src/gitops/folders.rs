@@ -1,0 +1,176 @@
+//! The merged plans of a branch: which wait to be applied, which are refused and why, and which need nothing.
+//!
+//! Whoever may merge may fill the branch: what is read is bounded. Must never let a plan through whose folder does not hold
+//! together, that is of another cluster, or that lacks a signature where plans need one.
+
+use std::fmt;
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::bounds;
+use super::fault::GitOpsFault;
+use super::place::Place;
+use crate::api::node_plan::Phase;
+use crate::git::remote::{Clone, PlanEntry, Tip};
+use crate::git::signature::Signers;
+use crate::ledger::Ledger;
+use crate::plan::Plan;
+use crate::render::proposal::derived_by;
+use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, is_month_over};
+
+/// For how long after its expiry a plan that was not carried out is told one by one.
+const TOLD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
+
+/// A plan that was merged and is not settled.
+#[derive(Clone, Debug)]
+pub struct Folder {
+    /// Its name.
+    pub name: FolderName,
+    /// Its files.
+    pub proposal: Proposal,
+}
+
+/// A plan that was merged, and of which nothing is done.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refused {
+    /// Its folder.
+    pub name: String,
+    /// Why.
+    pub fault: GitOpsFault,
+}
+
+/// How many plans need nothing to be done or told of them one by one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PassedOver {
+    /// Were applied before.
+    pub spent: usize,
+    /// Have expired.
+    pub expired: usize,
+    /// Are of other clusters.
+    pub of_others: usize,
+}
+
+impl fmt::Display for Refused {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "plan `{}` is not applied: {}", self.name, self.fault)
+    }
+}
+
+/// The plans of a branch, sorted out.
+#[derive(Clone, Debug, Default)]
+pub struct Folders {
+    /// Those that wait to be applied, the oldest first.
+    pub waiting: Vec<Folder>,
+    /// Those of which nothing is done.
+    pub refused: Vec<Refused>,
+    /// The others.
+    pub passed_over: PassedOver,
+}
+
+/// Where merged plans are, and what is known of them.
+#[derive(Clone, Copy)]
+pub struct Merged<'a> {
+    /// Where they are merged.
+    pub place: &'a Place,
+    /// Its clone.
+    pub clone: &'a Clone,
+    /// The branch's last commit.
+    pub tip: &'a Tip,
+    /// What became of them.
+    pub ledger: &'a Ledger,
+    /// Whose signatures count, where plans need one.
+    pub signers: Option<&'a Signers>,
+    /// The UID of the cluster's namespace `kube-system`; nothing where it is not known.
+    pub cluster: Option<&'a str>,
+    /// What time it is.
+    pub at: Timestamp,
+}
+
+impl Merged<'_> {
+    /// Reads the folders that are not settled.
+    ///
+    /// # Errors
+    /// The repository cannot be read, or holds more than is read.
+    pub fn folders(&self, entries: Vec<PlanEntry>) -> Result<Folders, GitOpsFault> {
+        let mut folders = Folders::default();
+        let mut read = bounds::Read::default();
+        for entry in entries {
+            let name = FolderName::parse(&entry.month, &entry.name);
+            let known = name.as_ref().ok().and_then(|name| self.ledger.of_id(&name.id));
+            let shown = || format!("{}/{}", entry.month, entry.name);
+            if let Some(known) = known.filter(|known| known.is_spent()) {
+                // Its folder was gone and came back: by a revert of the revert, a cherry-pick, or an old clone.
+                if known.phase() == Phase::Withdrawn
+                    && known.expires_at.is_none_or(|at| !is_long_ago(at, self.at))
+                {
+                    folders.refused.push(Refused { name: shown(), fault: came_back() });
+                } else if known.phase() == Phase::Expired {
+                    folders.passed_over.expired += 1;
+                } else {
+                    folders.passed_over.spent += 1;
+                }
+                continue;
+            }
+            if known.is_none() && is_month_over(&entry.month, self.at) {
+                folders.passed_over.expired += 1;
+                continue;
+            }
+            let files = self.clone.files(self.tip, &entry)?;
+            read.take_in(&files, self.place)?;
+            let folder = name.and_then(|name| {
+                let proposal = proposal::read(Some(&name), Files::of(files)?, derived_by)?;
+                Ok(Folder { name, proposal })
+            });
+            match folder {
+                Ok(folder) => self.sort(folder, known.is_some(), &mut folders),
+                Err(fault) => folders.refused.push(Refused { name: shown(), fault: broken(&fault) }),
+            }
+        }
+        let seen_at = |plan: &Plan| plan.spec.execution.as_ref().and_then(|execution| execution.seen_at);
+        folders.waiting.sort_by_key(|folder| (seen_at(&folder.proposal.plan), folder.name.clone()));
+        Ok(folders)
+    }
+
+    fn sort(&self, folder: Folder, is_known: bool, folders: &mut Folders) {
+        let Proposal { plan, signature, .. } = &folder.proposal;
+        if self.is_of_other_cluster(plan) {
+            folders.passed_over.of_others += 1;
+        } else if !is_known && plan.spec.expires_at.is_some_and(|at| is_long_ago(at, self.at)) {
+            folders.passed_over.expired += 1;
+        } else {
+            let signed = self.signers.map_or(Ok(()), |signers| signers.verify(plan, signature.as_deref()));
+            match signed {
+                Ok(()) => folders.waiting.push(folder),
+                Err(fault) => {
+                    let fault = unsigned(&fault.to_string());
+                    folders.refused.push(Refused { name: folder.name.to_string(), fault });
+                }
+            }
+        }
+    }
+
+    /// Whether a plan is of another cluster, which its own pipeline applies: several clusters may share a branch and a path.
+    fn is_of_other_cluster(&self, plan: &Plan) -> bool {
+        let planned = plan.spec.execution.as_ref().map(|execution| &*execution.cluster.uid);
+        planned.zip(self.cluster).is_some_and(|(planned, found)| planned != found)
+    }
+}
+
+fn is_long_ago(expires_at: Timestamp, now: Timestamp) -> bool {
+    expires_at.checked_add(TOLD_FOR).is_ok_and(|at| at < now)
+}
+
+fn came_back() -> GitOpsFault {
+    GitOpsFault::stale("it was withdrawn before, by removing its folder from the branch: it is spent")
+        .hint("remove the folder, and propose again: `nodeform propose --live`")
+}
+
+fn unsigned(fault: &str) -> GitOpsFault {
+    GitOpsFault::stale(fault).hint(
+        "propose it again with NODEFORM_SIGNING_KEY_FILE, the private key of one of `git.signers` of the NodeFleet, and remove the folder",
+    )
+}
+
+fn broken(fault: &ProposalFault) -> GitOpsFault {
+    GitOpsFault::stale(fault.to_string()).hint(fault.hint())
+}

@@ -1,0 +1,32 @@
+//! Plans through a Git repository: what is proposed on branches, what is merged, and how both move on.
+//!
+//! ```text
+//!  world ─▶ beside what stands ─▶ plan ─▶ branch (proposed) ─ people merge ─▶ folders ─▶ planned again ─▶ what is applied
+//! ```
+//!
+//! `nodeform propose`, `nodeform apply --merged` and the controller do the same by these functions. Must never carry a plan
+//! out itself, print, or read the environment: who calls says where things are and what time it is.
+
+mod bounds;
+mod fault;
+mod fleet;
+mod folders;
+mod forward;
+mod place;
+mod planning;
+mod push;
+mod second;
+mod standing;
+mod withdrawn;
+
+pub use bounds::TOLD_MAX;
+pub use fault::GitOpsFault;
+pub use fleet::{FLEETS, Fleet, fleet, read_fleet, signers};
+pub use folders::{Folder, Folders, Merged, PassedOver, Refused};
+pub use forward::{Advanced, Noting, advance};
+pub use place::{Access, BRANCH, PATH, Place, Token, USER};
+pub use planning::{narrow, planned};
+pub use push::{NamedText, Proposing, Pushed, Replaced, files};
+pub use second::{Narrowed, narrowed};
+pub use standing::{Around, Known, Proposal, Standing};
+pub use withdrawn::withdrawn;

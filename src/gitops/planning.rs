@@ -1,0 +1,43 @@
+//! A plan to be proposed: of one class where one is named, beside what is proposed and merged already.
+
+use super::standing::Standing;
+use crate::model::ChangeClass;
+use crate::offline::again::forget_waiting;
+use crate::offline::{World, beside};
+use crate::plan::Plan;
+use crate::review::proposal;
+
+/// Plans a world beside what is proposed and merged already; `planner` plans and has it judged. Without `own` the class of the
+/// plan is its own.
+///
+/// # Errors
+/// Whatever keeps the planner from a plan.
+pub fn planned<E>(
+    world: &World,
+    own: Option<ChangeClass>,
+    standing: &Standing,
+    planner: impl Fn(&World) -> Result<Plan, E>,
+) -> Result<Plan, E> {
+    // What is proposed of the plan's own class is replaced by it.
+    let own = match own {
+        Some(class) => Some(class),
+        None => proposal::class(&planner(world)?),
+    };
+    let others = standing.others(own);
+    let mut world = world.clone();
+    beside::leave(&mut world, &others);
+    let mut plan = planner(&world)?;
+    beside::name(&mut plan, &others);
+    Ok(plan)
+}
+
+/// Puts the other classes on hold; but for new nodes, as if pods that wait were not there: nobody's review waits for
+/// another's.
+pub fn narrow(world: &mut World, classes: &[ChangeClass]) {
+    // Pods that move may need new nodes.
+    let is_other = |held: &ChangeClass| !classes.contains(held) && *held != ChangeClass::Create;
+    world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
+    if !classes.contains(&ChangeClass::Create) {
+        forget_waiting(&mut world.snapshot);
+    }
+}
