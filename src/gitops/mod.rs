@@ -17,6 +17,7 @@ mod planning;
 mod push;
 mod second;
 mod standing;
+mod taking;
 mod withdrawn;
 
 pub use bounds::TOLD_MAX;
@@ -29,4 +30,5 @@ pub use planning::{narrow, planned};
 pub use push::{NamedText, Proposing, Pushed, Replaced, files};
 pub use second::{Narrowed, narrowed};
 pub use standing::{Around, Known, Proposal, Standing};
+pub use taking::{NotTaken, Struck, Taking, taken};
 pub use withdrawn::withdrawn;

@@ -15,7 +15,6 @@ pub(super) use arguments::ApplyArguments;
 use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::live::Connected;
-use super::merged::planned_again;
 use super::merged::watch::Watch;
 use super::rolled::{RolloutOutput, Shown};
 use super::ui::Ui;
@@ -25,6 +24,7 @@ use crate::arm::ResourceId;
 use crate::automatic;
 use crate::cluster::lease::{self, Held};
 use crate::cluster::{ClusterFailure, ClusterFailureKind};
+use crate::gitops::{Narrowed, NotTaken, Struck, Taking, taken};
 use crate::launch::Materials;
 use crate::model::{ChangeClass, NodeName, Wishes};
 use crate::offline::{Request, World};
@@ -57,7 +57,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         }
     };
     let left_over = left_over(checked.plan());
-    let ended = exit(&applying(world).apply(checked, BTreeMap::new())?);
+    let ended = exit(&applying(world).apply(checked)?);
     Ok(with_left_over(ended, left_over, ui))
 }
 
@@ -170,47 +170,54 @@ pub(super) struct Review {
     pub(super) watch: Watch,
     /// What became of its changes in an earlier run, where there was one.
     pub(super) before: Option<BTreeMap<ChangeId, Outcome>>,
+    /// What reviewers struck of it.
+    pub(super) struck: Struck,
 }
 
 impl Applying<'_> {
-    /// Carries a plan out but for the changes that were struck, each with why.
+    /// Carries a plan out; one that was merged, as far as it still holds.
     ///
     /// # Errors
     /// It is not approved, is spent, or cannot be begun.
-    pub(super) fn apply(
-        self,
-        checked: CheckedPlan,
-        mut struck: BTreeMap<ChangeId, Option<Arc<str>>>,
-    ) -> Result<Ended, Failure> {
+    pub(super) fn apply(self, checked: CheckedPlan) -> Result<Ended, Failure> {
         let (reader, begun) = self.looked(checked.plan())?;
         let World { snapshot, policy, .. } = &self.world;
         let terms = Terms { parallelism: usize::from(self.arguments.parallelism) };
         let now = Now { snapshot, policy, begun: &begun };
-        let before = self.review.as_ref().and_then(|review| review.before.as_ref());
-        let approved = match (approve(checked.clone(), now, terms), before) {
-            (Ok(approved), _) => approved,
-            // An earlier run left it waiting: it ends now.
-            (Err(faults), Some(_)) if matches!(*faults, [NotApproved::Expired { .. }]) => {
-                let because = format!("{}, before this was begun", faults[0]);
-                let left = LeftOut::NoLongerHolds(because.into());
-                finish(checked.plan().clone(), now, &left).map_err(|faults| not_approved(&faults))?
+        let approved = match &self.review {
+            None => approve(checked, now, terms).map_err(|faults| not_approved(&faults))?,
+            Some(review) => self.taken(review, (checked, now, terms))?,
+        };
+        self.roll_out(reader, Arc::new(approved))
+    }
+
+    /// Approves a merged plan as far as it still holds, and says what there is to say of the rest.
+    fn taken(
+        &self,
+        review: &Review,
+        (checked, now, terms): (CheckedPlan, Now<'_>, Terms),
+    ) -> Result<ApprovedPlan, Failure> {
+        let taking = Taking {
+            world: &self.world,
+            checked: checked.clone(),
+            struck: review.struck.clone(),
+            begun: now.begun,
+            before: review.before.as_ref(),
+            terms,
+        };
+        match taken(taking) {
+            Ok(Narrowed { plan, said }) => {
+                said.iter().for_each(|line| self.ui.aside(&format!("{line}\n")));
+                Ok(plan)
             }
-            (Err(faults), _) => {
-                if let (Some(review), [NotApproved::Expired { .. }]) = (&self.review, &*faults) {
+            Err(NotTaken::Refused(refused)) => Err(world::refused(refused)),
+            Err(NotTaken::NotApproved(faults)) => {
+                if matches!(*faults, [NotApproved::Expired { .. }]) {
                     self.expire(checked.plan().clone(), now, review);
                 }
-                let class = self.review.as_ref().map(|review| review.watch.name.class);
-                return Err(not_approved_of(&faults, class));
+                Err(not_approved_of(&faults, Some(review.watch.name.class)))
             }
-        };
-        // What has begun is finished: half a removal helps nobody.
-        struck.retain(|id, _| !begun.contains(id));
-        let mut approved = approved.striking(struck);
-        if self.review.is_some() {
-            let closed = begun.iter().chain(before.iter().flat_map(|before| before.keys())).cloned();
-            approved = planned_again(&self.world, approved, &closed.collect(), self.ui)?;
         }
-        self.roll_out(reader, Arc::new(approved))
     }
 
     /// Writes down that a merged plan has expired, so that the next run counts it and does not end with it again. Where that

@@ -5,9 +5,6 @@ mod another;
 mod leaves;
 pub(super) mod watch;
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-
 use super::apply::{self, ApplyArguments, Applying, Review};
 use super::exit::{Exit, Failure};
 use super::live::Connected;
@@ -18,20 +15,16 @@ use super::{saved, world};
 use crate::apply::{Stop, WITHDRAWN, ended, recorded};
 use crate::cluster::WriteGate;
 use crate::git::remote::{Clone, Found, Tip};
-use crate::gitops::{self, Advanced, Folder, Folders, Noting, PassedOver, Place, Refused, TOLD_MAX};
+use crate::gitops::{self, Advanced, Folder, Folders, Noting, PassedOver, Place, Refused, Struck, TOLD_MAX};
 use crate::ledger::{Ledger, Recorded};
 use crate::offline::World;
-use crate::plan::{ChangeId, Plan, file};
+use crate::plan::{Plan, file};
 use crate::render::words::{count, verb};
-use crate::review::ApprovedPlan;
 use crate::review::history::{RESUME, REWRITTEN};
-use crate::review::proposal::{FolderName, Proposal, idle_creates};
+use crate::review::proposal::{FolderName, Proposal};
 use crate::rollout::{Ended, Outcome};
 use another::{Another, Waiting};
 use watch::Watch;
-
-/// What is said of a create that only struck removals needed.
-const IDLE: &str = "the pods that it was for stay where they are";
 
 /// Carries out every plan that is merged and not settled.
 ///
@@ -116,22 +109,6 @@ fn advance(
         ));
     }
     Ok(())
-}
-
-/// Narrows an approved plan to what a second plan of the same world covers, and says what there is to say of the rest.
-/// `closed` are the changes that have begun or ended.
-///
-/// # Errors
-/// The second plan is refused by the judge: a bug of nodeform.
-pub(super) fn planned_again(
-    world: &World,
-    approved: ApprovedPlan,
-    closed: &BTreeSet<ChangeId>,
-    ui: Ui,
-) -> Result<ApprovedPlan, Failure> {
-    let narrowed = gitops::narrowed(world, approved, closed).map_err(world::refused)?;
-    narrowed.said.iter().for_each(|line| ui.aside(&format!("{line}\n")));
-    Ok(narrowed.plan)
 }
 
 /// Says where the branch has plans if the path has none. Plans above or below the path are this fleet's, so the path is
@@ -225,12 +202,9 @@ impl Merged<'_> {
     }
 
     /// Carries one plan out, or tells why not.
-    fn apply(&mut self, Folder { name, proposal }: Folder) -> Result<(), Failure> {
-        let Proposal { plan, struck, signature: _ } = proposal;
-        let idle = idle_creates(&plan, &struck);
-        let struck = struck.into_iter().map(|id| (id, None));
-        let struck: BTreeMap<ChangeId, Option<Arc<str>>> =
-            struck.chain(idle.into_iter().map(|id| (id, Some(IDLE.into())))).collect();
+    fn apply(&mut self, folder: Folder) -> Result<(), Failure> {
+        let struck = folder.struck();
+        let Folder { name, proposal: Proposal { plan, .. } } = folder;
         self.ui.aside(&format!("Applying {name}\n"));
         let hint = saved::propose_anew(Some(name.class));
         let checked = apply::judged_again(plan);
@@ -240,7 +214,7 @@ impl Merged<'_> {
         let (ended, another) = loop {
             let ended = checked.clone().and_then(|checked| {
                 let world = apply::observed(self.arguments, self.connected, self.ui)?;
-                self.applying(world, Some(self.review(&name))).apply(checked, struck.clone())
+                self.applying(world, Some(self.review(&name, struck.clone()))).apply(checked)
             });
             match &ended {
                 Ok(_) => break (ended, Another::Nothing),
@@ -275,12 +249,13 @@ impl Merged<'_> {
     }
 
     /// Where a plan is on its branch, and what became of it before.
-    fn review(&self, name: &FolderName) -> Review {
+    fn review(&self, name: &FolderName, struck: Struck) -> Review {
         let known = self.ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
         Review {
             watch: Watch { place: self.place.clone(), name: name.clone(), head: self.head.to_owned() },
             before,
+            struck,
         }
     }
 
@@ -327,6 +302,7 @@ fn spent(name: &FolderName, ended: &Ended) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::plan::ChangeId;
 
     #[test]
     fn a_spent_approval_is_said_with_what_to_do_and_one_that_waits_is_not() {
