@@ -88,7 +88,8 @@ pub const WINDOW: &str = r"^\S+ \S+ \S+ \S+ [^\s/]+/([0-9]+(h|m))+( [A-Za-z0-9_+
 pub const TIME_ZONE: &str = "^[A-Za-z][A-Za-z0-9_+-]*(/[A-Za-z0-9_+-]+)*$";
 
 /// The address of a Git repository, without a password.
-pub const REPOSITORY: &str = r"^(https://[^@\s]+|ssh://\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9_.-]+:\S+)$";
+pub const REPOSITORY: &str =
+    r"^(https://[^@\s]+|http://(localhost|127(\.[0-9]{1,3}){3}|\[::1\])(:[0-9]{1,5})?/[^@\s]+)$";
 
 /// An API group: no slash, so no version.
 pub const GROUP: &str = "^[^/]*$";

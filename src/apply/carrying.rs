@@ -14,6 +14,7 @@ use tokio::task::JoinSet;
 
 use super::actor::Actor;
 use super::book::Book;
+use super::driver::Stop;
 use crate::ledger::GivenUp;
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Brakes};
@@ -155,9 +156,43 @@ impl Carrying {
         changes.filter(|change| !begun.contains(*change) && !has_ended(change)).cloned().collect()
     }
 
-    /// Whether a change is under way that is to be finished, and can be: PodDisruptionBudgets may hold one for ever.
+    /// Whether nothing is left to do but what waits for a freeze, a budget or another plan.
     #[must_use]
-    pub fn has_begun(&self, next: &Next, seen: &Seen) -> bool {
+    pub fn has_ended(&self, (next, seen): (&Next, &Seen), stop: &Stop) -> bool {
+        if next.is_finished() || !stop.is_held() && next.only_waits(&self.memory) {
+            return true;
+        }
+        stop.is_asked() && self.has_stopped(next, seen)
+    }
+
+    /// Whether nothing is under way that is to be finished, and can be.
+    #[must_use]
+    pub fn has_stopped(&self, next: &Next, seen: &Seen) -> bool {
+        !next.blind && !self.has_begun(next, seen)
+    }
+
+    /// Says where everything stands at the end, and writes it down: of a plan that was withdrawn, that it is spent, and else for
+    /// what each change waits that is left.
+    pub async fn conclude(
+        &mut self,
+        (next, seen): (&Next, &Seen),
+        stop: &Stop,
+        tell: &mut impl FnMut(Event),
+    ) -> Ended {
+        let is_stopped = stop.is_asked() && !next.is_finished();
+        let mut ended = Ended::of(next, &self.memory, is_stopped);
+        let begun = rollout::begun(self.plan.id(), seen);
+        let is_over = !next.blind && !ended.open.keys().any(|change| begun.contains(change));
+        if stop.is_withdrawn() && is_over && !ended.is_so() {
+            self.withdraw(&mut ended, tell).await;
+        } else if !ended.open.is_empty() {
+            self.leave(&ended.open, tell).await;
+        }
+        ended
+    }
+
+    /// Whether a change is under way that is to be finished, and can be: PodDisruptionBudgets may hold one for ever.
+    fn has_begun(&self, next: &Next, seen: &Seen) -> bool {
         let is_under_way = |change: &ChangeId| match next.standings.get(change) {
             Some(Standing::Acts(actions)) => {
                 !actions.iter().all(|action| self.memory.is_refused_for_long(action))
@@ -169,7 +204,7 @@ impl Carrying {
     }
 
     /// Ends it as withdrawn: what has not begun ends, and the plan is spent. What is under way still stays so.
-    pub async fn withdraw(&mut self, ended: &mut Ended, tell: &mut impl FnMut(Event)) {
+    async fn withdraw(&mut self, ended: &mut Ended, tell: &mut impl FnMut(Event)) {
         for change in std::mem::take(&mut ended.open).into_keys() {
             let outcome = Outcome::NoLongerHolds { because: WITHDRAWN.into() };
             self.book.note(&change, &outcome);
@@ -183,7 +218,7 @@ impl Carrying {
     }
 
     /// Leaves changes for the next run, each with what it waits for.
-    pub async fn leave(&mut self, open: &BTreeMap<ChangeId, String>, tell: &mut impl FnMut(Event)) {
+    async fn leave(&mut self, open: &BTreeMap<ChangeId, String>, tell: &mut impl FnMut(Event)) {
         open.iter().for_each(|(change, why)| self.book.wait(change, why));
         self.write_down(tell).await;
     }
@@ -204,10 +239,15 @@ impl Carrying {
             tell(self.news.settle(change, outcome));
         }
         self.write_down(tell).await;
+        self.clean(tell).await;
+        Ended { outcomes: self.news.outcomes(), ..Ended::default() }
+    }
+
+    /// Takes away what is only needed while it is carried out.
+    pub async fn clean(&mut self, tell: &mut impl FnMut(Event)) {
         if let Err(because) = self.actor.clean().await {
             tell(Event::Blind { because });
         }
-        Ended { outcomes: self.news.outcomes(), ..Ended::default() }
     }
 
     /// Whether an action may begin: once it is to stop, only what belongs to a change that has begun.

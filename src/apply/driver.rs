@@ -15,7 +15,7 @@ use super::brakes::BrakeReader;
 use super::carrying::Carrying;
 use super::reader::Reader;
 use crate::review::ApprovedPlan;
-use crate::rollout::{self, Ended, Event, Next, Standing, WaitsOn};
+use crate::rollout::{Ended, Event, Next, Standing, WaitsOn};
 use crate::world::Seen;
 
 /// How often the world is looked at while something is in flight, of the cloud's clock.
@@ -144,25 +144,16 @@ impl Driver {
         if let Err(because) = self.carrying.actor.clean().await {
             tell(Event::Blind { because });
         }
-        let is_stopped = self.stop.is_asked() && !next.is_finished();
-        let mut ended = Ended { stalled_for: stalled, ..Ended::of(&next, &self.carrying.memory, is_stopped) };
-        let begun = rollout::begun(self.carrying.plan.id(), &seen);
-        let is_over = !next.blind && !ended.open.keys().any(|change| begun.contains(change));
-        if self.stop.is_withdrawn() && is_over && !ended.is_so() {
-            self.carrying.withdraw(&mut ended, &mut tell).await;
-        } else if !ended.open.is_empty() {
-            self.carrying.leave(&ended.open, &mut tell).await;
-        }
-        ended
+        let ended = self.carrying.conclude((&next, &seen), &self.stop, &mut tell).await;
+        Ended { stalled_for: stalled, ..ended }
     }
 
     /// Whether nothing is left to do, or to wait for here.
     fn has_ended(&self, next: &Next, seen: &Seen) -> bool {
-        let memory = &self.carrying.memory;
-        if next.is_finished() || self.ends_waiting && !self.stop.is_held() && next.only_waits(memory) {
-            return true;
+        match self.ends_waiting {
+            true => self.carrying.has_ended((next, seen), &self.stop),
+            false => next.is_finished() || self.stop.is_asked() && self.carrying.has_stopped(next, seen),
         }
-        self.stop.is_asked() && !next.blind && !self.carrying.has_begun(next, seen)
     }
 
     fn speed(&self) -> u32 {

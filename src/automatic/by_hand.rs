@@ -140,11 +140,11 @@ fn not_now(world: &World, mode: Mode) -> Option<String> {
             let patch = patch("\"mode\":\"auto\"");
             Some(format!("nothing is done in mode `observe`: it is drained and goes after {patch}"))
         }
-        Mode::Auto if world.policy.fleet.is_suspended => {
+        Mode::Auto | Mode::Review if world.policy.fleet.is_suspended => {
             let patch = patch("\"suspend\":false");
             Some(format!("NodeFleet says `suspend: true`: it is drained and goes after {patch}"))
         }
-        Mode::Auto => None,
+        Mode::Auto | Mode::Review => None,
     }
 }
 

@@ -31,9 +31,10 @@ pub fn standing(fleets: &[Value]) -> Standing {
     let generation = |fleet: &Value| fleet["metadata"]["generation"].as_i64().unwrap_or(0);
     let found = fleets.iter().map(|fleet| FleetRef { name: name(fleet), generation: generation(fleet) });
     let found: Vec<FleetRef> = found.collect();
+    let has_repository = |fleet: &Value| fleet["spec"]["git"]["repository"].is_string();
     let (mode, because) = match fleets {
         [] => (Mode::Observe, Some("there is no NodeFleet".to_owned())),
-        [fleet] => of_one(&fleet["spec"]["mode"]),
+        [fleet] => of_one(&fleet["spec"]["mode"], has_repository(fleet)),
         several => {
             let names: Vec<String> = several.iter().map(|fleet| format!("`{}`", name(fleet))).collect();
             let because = format!(
@@ -48,17 +49,18 @@ pub fn standing(fleets: &[Value]) -> Standing {
 }
 
 /// The mode that one NodeFleet says, and why it is another, where it is.
-fn of_one(mode: &Value) -> (Mode, Option<String>) {
+fn of_one(mode: &Value, has_repository: bool) -> (Mode, Option<String>) {
     match mode.as_str() {
         Some("auto") => (Mode::Auto, None),
         None | Some("observe") => (Mode::Observe, None),
+        Some("review") if has_repository => (Mode::Review, None),
         Some("review") => {
-            let because = "this version does not act on mode `review` in the cluster yet: it observes";
+            let because = "mode `review` needs `spec.git.repository`, so nodeform only observes";
             (Mode::Observe, Some(because.to_owned()))
         }
         Some(other) => {
             let because = format!(
-                "unknown mode `{other}`, so nodeform only observes: set `spec.mode` to `observe` or `auto`"
+                "unknown mode `{other}`, so nodeform only observes: set `spec.mode` to `observe`, `auto` or `review`"
             );
             (Mode::Observe, Some(because))
         }
@@ -93,6 +95,8 @@ mod tests {
             let found = standing(&fleets);
             assert_eq!((found.mode, found.because.is_some()), (Mode::Observe, true), "{fleets:?}");
         }
+        let git = json!({"mode": "review", "git": {"repository": "https://forge.example/team/nodes"}});
+        assert_eq!(standing(&[fleet("prod", git)]).mode, Mode::Review);
         let unknown = standing(&[fleet("prod", json!({"mode": "autto"}))]).because.expect("it is told");
         assert!(unknown.contains("unknown mode `autto`") && unknown.contains("`auto`"), "{unknown}");
         let plain = standing(&[fleet("prod", json!({}))]);

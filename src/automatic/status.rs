@@ -15,7 +15,7 @@ use super::fights::Fought;
 use super::standing::FleetRef;
 use super::waiting::PodWaits;
 use crate::api::node_fleet::{
-    self as wire, FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight, TriedNode,
+    self as wire, FleetHold, FleetReview, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight, TriedNode,
 };
 use crate::api::text::Quantity;
 use crate::model::{ChangeClass, DisruptionReason, LearnedNode, Mode, NodeName, Tried};
@@ -25,6 +25,7 @@ use crate::plan::{Change, ChangeId, Counts, Plan, PlanSpec, Summary};
 /// How many holds are listed at most, and how many letters one line has.
 const HOLDS_MAX: usize = 100;
 const STOPS_MAX: usize = 20;
+const REVIEWS_MAX: usize = 50;
 const WAITING_MAX: usize = 10;
 const TAINTS_MAX: usize = 64;
 const PURPOSES_MAX: usize = 256;
@@ -117,6 +118,8 @@ pub struct News {
     /// Nodes that run none of the pods that they were made for; `None` until that was looked at: what an earlier process
     /// wrote stays until then.
     pub tried: Option<Vec<TriedNode>>,
+    /// Plans that are reviewed in Git; `None` where none are.
+    pub reviews: Option<Vec<FleetReview>>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
@@ -317,6 +320,7 @@ impl News {
             waiting,
             learned,
             tried,
+            reviews,
             stops,
         } = self.clone();
         let holds = deletions
@@ -335,6 +339,7 @@ impl News {
             mode: Some(match mode {
                 Mode::Observe => wire::Mode::Observe,
                 Mode::Auto => wire::Mode::Auto,
+                Mode::Review => wire::Mode::Review,
             }),
             plan: plan.or_else(|| known.plan.clone()),
             in_flight: Some(in_flight),
@@ -342,6 +347,7 @@ impl News {
             waiting: Some(waiting),
             learned: learned.or_else(|| known.learned.clone()),
             tried: tried.or_else(|| known.tried.clone()),
+            reviews: reviews.map(|reviews| reviews.into_iter().take(REVIEWS_MAX).collect()),
             stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
             last_applied_revision: known.last_applied_revision.clone(),
             last_handled_reconcile_at: known.last_handled_reconcile_at.clone(),

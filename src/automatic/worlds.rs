@@ -8,9 +8,25 @@ use std::collections::BTreeSet;
 use jiff::Timestamp;
 
 use super::back_off::{BackOff, Made, NeverJoined};
-use crate::model::{ChangeClass, LabelKey, Operator, PodKey, PodPlace, Requirement, label};
+use crate::model::{ChangeClass, LabelKey, Operator, PodKey, PodPlace, Requirement, Reviewed, label};
 use crate::offline::World;
 use crate::plan::Plan;
+
+/// Returns the world of what happens by itself: what people review first is kept back.
+#[must_use]
+pub fn by_itself(mut world: World) -> World {
+    let fleet = &mut world.policy.fleet;
+    fleet.holds.reviewed = fleet.reviewed.clone();
+    world
+}
+
+/// Returns the world of what people review: all that is due.
+#[must_use]
+pub fn to_be_reviewed(world: &World) -> World {
+    let mut reviewed = world.clone();
+    reviewed.policy.fleet.holds.reviewed = Reviewed::default();
+    reviewed
+}
 
 /// Returns the world in which nodes may be made and nothing else may happen; none of a pool's sizes whose VMs never
 /// joined a short while ago with the image that they would have again.

@@ -12,10 +12,13 @@ use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::live::{AzureArguments, Connected};
 use super::logs::{self, LogFormat};
+use super::remote;
 use super::ui::Ui;
 use super::world;
 use crate::apply::Stop;
-use crate::controller::{Controller, Health, Metrics, run as run_controller, serve_health, serve_metrics};
+use crate::controller::{
+    Controller, Health, Metrics, Repository, run as run_controller, serve_health, serve_metrics,
+};
 
 /// What is logged where NODEFORM_LOG says nothing.
 const LOG: &str = "nodeform=info";
@@ -23,7 +26,7 @@ const LOG: &str = "nodeform=info";
 /// Plans again and again, and carries out what the NodeFleet lets happen.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  nodeform controller --log-format text\n\nThe NodeFleet says what happens: mode `observe` (default) shows plans in its status, `auto` carries them out.\nNODEFORM_LOG says what is logged (default: nodeform=info).\n"
+    after_help = "Examples:\n  nodeform controller --log-format text\n\nThe NodeFleet says what happens: mode `observe` (default) shows plans in its status, `auto` carries them out,\n`review` too, but for what moves or replaces nodes: that is proposed on branches of `spec.git.repository`, and carried\nout once it is merged (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE).\nNODEFORM_LOG says what is logged (default: nodeform=info).\n"
 )]
 pub(super) struct ControllerArguments {
     /// The port of /metrics, 0 for none; else METRICS_PORT, else 8080
@@ -38,6 +41,9 @@ pub(super) struct ControllerArguments {
     /// Sizes and prices to use instead of the embedded ones; may be repeated
     #[arg(long, value_name = "FILE")]
     catalog: Vec<PathBuf>,
+    /// Take a repository on this machine by plain HTTP
+    #[arg(long)]
+    allow_http: bool,
     #[command(flatten)]
     azure: AzureArguments,
     #[command(flatten)]
@@ -58,6 +64,7 @@ pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Fail
         azure,
         named: arguments.azure.named(),
         catalogs,
+        repository: repository(arguments)?,
         identity: identity(),
         metrics: Arc::default(),
         health: Arc::default(),
@@ -67,6 +74,15 @@ pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Fail
     // Requests that nobody waits for any more do not keep the process.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     Ok(Exit::Done)
+}
+
+/// Who speaks to the repository that plans are reviewed in.
+fn repository(arguments: &ControllerArguments) -> Result<Repository, Failure> {
+    Ok(Repository {
+        access: remote::access_of_service()?,
+        allows_http: arguments.allow_http,
+        signing_key: remote::signing_key_file(),
+    })
 }
 
 async fn served(arguments: &ControllerArguments, controller: &Controller) -> Result<(), Failure> {

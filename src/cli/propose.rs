@@ -99,18 +99,10 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
     proposed(&plan, &around, signed(&plan, None)?, ui)
 }
 
-/// Signs a plan where there is a key, of which one has to be the NodeFleet's where that names any.
+/// Signs a plan by the key of the environment, where there is one.
 fn signed(plan: &Plan, fleet: Option<&Git>) -> Result<Option<String>, Failure> {
-    let signature = remote::signing_key()?.map(|key| key.sign(plan)).transpose();
-    let signature = signature.map_err(|fault| Failure::error(fault.to_string()))?;
-    if let Some(signers) = gitops::signers(fleet)? {
-        signers.verify(plan, signature.as_deref()).map_err(|fault| {
-            Failure::error(format!("the plan would not be applied: {fault}")).hint(
-                "let NODEFORM_SIGNING_KEY_FILE name the private key of one of `git.signers` of the NodeFleet",
-            )
-        })?;
-    }
-    Ok(signature)
+    let key = remote::signing_key_file().map(|file| gitops::signing_key(&file)).transpose()?;
+    Ok(gitops::signed(plan, key.as_ref(), fleet)?)
 }
 
 /// Plans the cluster beside what is proposed and merged already, and proposes that.

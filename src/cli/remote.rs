@@ -8,12 +8,8 @@ use clap::Args;
 use super::exit::{Exit, Failure};
 use super::live::Connected;
 use crate::api::node_fleet::Git;
-use crate::git::signature::SigningKey;
 use crate::gitops::{self, Access, BRANCH, Fleet, GitOpsFault, PATH, Place, Token, USER};
 use crate::model::secret::Secret;
-
-/// The largest signing key that is read of a file.
-const KEY_BYTES_MAX: u64 = 64 << 10;
 
 /// In which repository plans are reviewed.
 #[derive(Args, Clone, Debug, Default)]
@@ -116,6 +112,22 @@ impl From<GitOpsFault> for Failure {
 /// # Errors
 /// There is no such folder, or two tokens.
 pub(super) fn access() -> Result<Access, Failure> {
+    let cache = cache().ok_or_else(|| {
+        Failure::error("there is no folder for the clone of the repository")
+            .hint("set XDG_CACHE_HOME or HOME to a folder that can be written")
+    })?;
+    access_with(cache)
+}
+
+/// As [`access`], for a process that lasts; where the environment names no folder for clones, they lie among what is temporary.
+///
+/// # Errors
+/// There are two tokens.
+pub(super) fn access_of_service() -> Result<Access, Failure> {
+    access_with(cache().unwrap_or_else(|| std::env::temp_dir().join("nodeform/git")))
+}
+
+fn access_with(cache: PathBuf) -> Result<Access, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
     let token = match (variable("NODEFORM_GIT_TOKEN"), variable("NODEFORM_GIT_TOKEN_FILE")) {
         (Some(token), None) => Token::Said(Secret::new(token)),
@@ -127,36 +139,18 @@ pub(super) fn access() -> Result<Access, Failure> {
         }
     };
     let user = variable("NODEFORM_GIT_USER").unwrap_or_else(|| USER.to_owned());
-    Ok(Access { cache: cache()?, user, token })
+    Ok(Access { cache, user, token })
 }
 
-/// The key of the environment that plans are signed with; without one they are not signed.
-pub(super) fn signing_key() -> Result<Option<SigningKey>, Failure> {
-    let Some(file) = std::env::var("NODEFORM_SIGNING_KEY_FILE").ok().filter(|file| !file.is_empty()) else {
-        return Ok(None);
-    };
-    let unusable = |why: &str| {
-        Failure::error(format!("the signing key in `{file}` cannot be used: {why}"))
-            .hint("let NODEFORM_SIGNING_KEY_FILE name a private key without a passphrase, as `ssh-keygen -t ed25519` writes it")
-    };
-    let text = read_secret(&file).map_err(|error| unusable(&error.to_string()))?;
-    SigningKey::parse(&text).map(Some).map_err(|fault| unusable(&fault.to_string()))
-}
-
-fn read_secret(file: &str) -> std::io::Result<Secret> {
-    use std::io::Read as _;
-    let mut text = String::new();
-    std::fs::File::open(file)?.take(KEY_BYTES_MAX).read_to_string(&mut text)?;
-    Ok(Secret::new(text))
+/// The file of the key of the environment that plans are signed with; without one they are not signed.
+pub(super) fn signing_key_file() -> Option<PathBuf> {
+    std::env::var_os("NODEFORM_SIGNING_KEY_FILE").filter(|file| !file.is_empty()).map(PathBuf::from)
 }
 
 /// Where clones lie.
-fn cache() -> Result<PathBuf, Failure> {
+fn cache() -> Option<PathBuf> {
     let said = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from).filter(|path| path.is_absolute());
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".cache"));
     let folder = said.or_else(home).filter(|folder| folder.is_absolute());
-    folder.map(|folder| folder.join("nodeform/git")).ok_or_else(|| {
-        Failure::error("there is no folder for the clone of the repository")
-            .hint("set XDG_CACHE_HOME or HOME to a folder that can be written")
-    })
+    folder.map(|folder| folder.join("nodeform/git"))
 }

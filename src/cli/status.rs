@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::api::node_fleet::{FleetHold, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::api::node_fleet::{FleetHold, FleetReview, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight};
 use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
@@ -105,6 +105,14 @@ fn text(found: &Found) -> String {
     lines.join("\n")
 }
 
+/// Where a plan is that is reviewed in Git.
+fn of_review(FleetReview { folder, state, branch, because }: &FleetReview) -> String {
+    let state = format!("{state:?}");
+    let branch = branch.as_ref().map_or_else(String::new, |branch| format!(" on branch `{branch}`"));
+    let because = because.as_ref().map_or_else(String::new, |because| format!(": {because}"));
+    format!("{state}: `{folder}`{branch}{because}")
+}
+
 fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
     let name = fleet["metadata"]["name"].as_str().unwrap_or_default();
     let status: NodeFleetStatus = serde_json::from_value(fleet["status"].clone()).unwrap_or_default();
@@ -143,6 +151,7 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
         lines.push(format!("Held: {class} of node `{node}`{}: {because}{until}", since_of(since)));
     }
+    lines.extend(status.reviews.into_iter().flatten().map(|review| of_review(&review)));
     lines.extend(status.stops.into_iter().flatten().map(|stop| format!("Stopped: {stop}")));
 }
 

@@ -14,7 +14,7 @@ use super::metrics::Metrics;
 use super::reports::Reports;
 use super::round::{NoRound, Seen};
 use super::run::Beside;
-use crate::api::node_fleet::FleetWaiting;
+use crate::api::node_fleet::{FleetReview, FleetWaiting};
 use crate::automatic::Awaiting;
 use crate::automatic::status::News;
 use crate::automatic::{self, BackOff, Fights, Known, WaitingPod};
@@ -56,6 +56,10 @@ pub(super) struct Standing<'s> {
     pub(super) left: &'s [Awaiting],
     pub(super) back_off: &'s BackOff,
     pub(super) fights: &'s Fights,
+    /// Plans that people review; nothing where nothing is done.
+    pub(super) reviews: Option<Vec<FleetReview>>,
+    /// What stands in the way of those.
+    pub(super) review_troubles: Vec<String>,
     /// Who of Azure throttles or does not answer.
     pub(super) troubles: Vec<Trouble>,
     pub(super) at: Timestamp,
@@ -177,7 +181,9 @@ impl Bulletin {
         self.news.take_paced(flights.paced());
         self.news.take_begun(flights.begun(*at));
         self.tell_waiting(flights, *at);
+        self.news.reviews.clone_from(&standing.reviews);
         let mut news = self.news.clone();
+        news.stops.extend(standing.review_troubles.iter().cloned());
         news.stops.extend(self.unread.iter().map(ToString::to_string));
         news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
         news.stops.extend(

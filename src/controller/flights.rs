@@ -11,7 +11,7 @@ use super::beside::{Beside, beside};
 use super::serve::Health;
 use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
-use crate::apply::{BrakeReader, Carrying, Keeper, Kept, Reader};
+use crate::apply::{BrakeReader, Carrying, Keeper, Kept, Reader, Stop};
 use crate::automatic::{self, Awaiting, NotDone, Paced, Since};
 use crate::model::{ClaimName, DisruptionReason, NodeName};
 use crate::plan::{Change, ChangeId};
@@ -23,7 +23,7 @@ use crate::world::Seen;
 const REPLACED: &str = "a later plan took the place of what had not begun";
 
 /// Why what has not begun of a plan is dropped once only what has begun is to be ended.
-const WOUND_DOWN: &str = "the NodeFleet's mode is no longer `auto`";
+const WOUND_DOWN: &str = "the NodeFleet's mode is `observe`";
 
 /// How long a change that has begun waits for the same until it is told of, of the cloud's clock.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
@@ -48,9 +48,20 @@ pub(super) async fn look(reader: &Reader) -> Looked {
     }
 }
 
+/// That people approved a plan.
+#[derive(Clone, Debug)]
+pub(super) struct Approval {
+    /// Its folder, with its month.
+    pub(super) name: String,
+    /// Whether it is to stop.
+    pub(super) stop: Stop,
+}
+
 /// One plan.
 pub(super) struct Flight {
     pub(super) carrying: Carrying,
+    /// That people approved it; else it is carried out by itself.
+    approval: Option<Approval>,
     teller: Teller,
     /// A later plan took the place of what has not begun of it.
     pub(super) is_superseded: bool,
@@ -127,7 +138,10 @@ impl Flights {
     /// From now on only what has begun is ended: removals are taken back as far as their VMs are there, all else is finished.
     pub(super) fn wind_down(&mut self) {
         self.is_winding_down = true;
-        self.flights.iter_mut().for_each(|flight| flight.is_superseded = true);
+        for Flight { is_superseded, approval, .. } in &mut self.flights {
+            *is_superseded = true;
+            approval.iter().for_each(|approval| approval.stop.ask());
+        }
     }
 
     /// Goes on as before with plans that come from now on.
@@ -142,10 +156,11 @@ impl Flights {
     }
 
     /// Adds a plan.
-    pub(super) fn add(&mut self, mut carrying: Carrying, teller: Teller) {
+    pub(super) fn add(&mut self, mut carrying: Carrying, teller: Teller, approval: Option<Approval>) {
         carrying.ended = Arc::clone(&self.ended);
         self.flights.push(Flight {
             carrying,
+            approval,
             teller,
             is_superseded: self.is_winding_down,
             has_stepped: false,
@@ -155,6 +170,16 @@ impl Flights {
             since: Since::default(),
             begins: Vec::new(),
         });
+    }
+
+    /// Returns what of the plans people approved, and the ids of those.
+    pub(super) fn approvals(&self) -> impl Iterator<Item = (&str, &Approval)> {
+        self.flights.iter().filter_map(|it| Some((it.carrying.plan.id(), it.approval.as_ref()?)))
+    }
+
+    /// Returns which changes of a plan have begun, as far as the last look saw; nothing before there was one.
+    pub(super) fn begun_of(&self, plan: &str) -> Option<BTreeSet<ChangeId>> {
+        self.seen.as_ref().filter(|_| self.unread.is_empty()).map(|seen| rollout::begun(plan, seen))
     }
 
     /// Returns the ids of the plans.
@@ -244,7 +269,8 @@ impl Flights {
     /// a removal is that they are for; a removal of which those are made already is finished.
     pub(super) fn keep_only(&mut self, wanted: &Wanted) {
         let Some(seen) = &self.seen else { return };
-        for Flight { carrying, is_superseded, .. } in &mut self.flights {
+        let by_themselves = self.flights.iter_mut().filter(|flight| flight.approval.is_none());
+        for Flight { carrying, is_superseded, .. } in by_themselves {
             let plan = Arc::clone(&carrying.plan);
             let serves = |id: &ChangeId| plan.serves(id).iter().any(|removal| wanted.has(&plan, removal));
             let is_kept = |id: &ChangeId| wanted.has(&plan, id) || serves(id);
@@ -347,7 +373,10 @@ impl Flights {
             let Beside { seen: laid, coming } = beside(&self.flights, at, &seen);
             let flight = &mut self.flights[at];
             flight.carrying.memory.coming_elsewhere = coming;
-            flight.carrying.brake(brakes.clone());
+            flight.carrying.brake(match flight.approval {
+                Some(_) => brakes.clone().reviewed(),
+                None => brakes.clone(),
+            });
             flight.carrying.take_back(self.is_winding_down);
             let is_over = flight.step((&seen, &laid), is_held, &mut ended).await;
             flight.is_over = is_over;
@@ -357,8 +386,12 @@ impl Flights {
             std::mem::take(&mut self.flights).into_iter().partition(|flight| flight.is_over);
         self.flights = flying;
         let because = if self.is_winding_down { WOUND_DOWN } else { REPLACED };
-        for Flight { carrying, teller, .. } in over {
-            carrying.end(because, &mut |event| ended.extend(teller.tell(&event))).await;
+        for Flight { mut carrying, teller, approval, .. } in over {
+            let mut tell = |event: rollout::Event| ended.extend(teller.tell(&event));
+            match approval {
+                Some(_) => carrying.clean(&mut tell).await,
+                None => drop(carrying.end(because, &mut tell).await),
+            }
         }
         let carried = self.carried();
         if let Some(keeper) = &mut self.keeper {
@@ -405,8 +438,10 @@ impl Flights {
 impl Flight {
     /// Has what is next begun; returns whether it is over. `laid` is what was seen with what other plans have begun.
     async fn step(&mut self, (seen, laid): (&Seen, &Seen), is_held: bool, ended: &mut Vec<Ended>) -> bool {
-        let Self { carrying, teller, is_superseded, has_stepped, .. } = self;
-        carrying.stop(*is_superseded || is_held && *has_stepped);
+        let Self { carrying, teller, is_superseded, has_stepped, approval, .. } = self;
+        let stop = approval.as_ref().map(|approval| &approval.stop);
+        let is_stopping = stop.map_or(*is_superseded, Stop::is_held);
+        carrying.stop(is_stopping || is_held && *has_stepped);
         let mut begun = rollout::begun(carrying.plan.id(), seen);
         let half = rollout::half_begun(carrying.plan.execution(), &begun);
         let is_finishing = *is_superseded && !carrying.memory.is_taking_back;
@@ -419,8 +454,15 @@ impl Flight {
         self.begins = next.begins();
         let has_ended =
             |change| next.standings.get(change).is_none_or(|standing| standing.outcome().is_some());
-        let is_over = next.is_finished() || *is_superseded && !next.blind && begun.iter().all(has_ended);
-        is_over && carrying.is_idle()
+        let Some(stop) = stop else {
+            let is_over = next.is_finished() || *is_superseded && !next.blind && begun.iter().all(has_ended);
+            return is_over && carrying.is_idle();
+        };
+        let is_over = carrying.has_ended((&next, seen), stop) && carrying.is_idle();
+        if is_over {
+            carrying.conclude((&next, seen), stop, &mut |event| ended.extend(teller.tell(&event))).await;
+        }
+        is_over
     }
 }
 

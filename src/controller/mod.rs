@@ -19,6 +19,7 @@ mod metrics;
 mod once;
 mod reports;
 mod resume;
+mod reviewing;
 mod round;
 mod run;
 mod serve;
@@ -26,5 +27,6 @@ mod session;
 mod tell;
 
 pub use metrics::Metrics;
+pub use reviewing::Repository;
 pub use run::{Controller, run};
 pub use serve::{Health, serve_health, serve_metrics};

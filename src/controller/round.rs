@@ -13,6 +13,7 @@ use tokio::time::Instant;
 
 use super::looks;
 use super::metrics::Metrics;
+use super::reviewing::Done;
 use crate::automatic::{self, BackOff, ByHand, Definition, Rest, Rested, Waits};
 use crate::cluster::Cluster;
 use crate::manifests::Source;
@@ -51,6 +52,8 @@ pub(super) enum Step {
     Seen(Box<Seen>),
     /// The second: all else.
     Rest(Box<Planning>),
+    /// Where nothing begins by itself: what people review.
+    Reviewed(Box<Done>),
 }
 
 /// New nodes for pods that wait.
@@ -192,7 +195,7 @@ fn needed_at_once(
     let started = Instant::now();
     let (warnings, unread) = (seen.warnings.clone(), seen.unread.clone());
     let world = world(asked, seen, at).map_err(|problems| said(&problems))?;
-    let world = world.without_resting(asked.resting.clone());
+    let world = automatic::by_itself(world.without_resting(asked.resting.clone()));
     let tried = to_be_tried(asked, &world, at);
     let is_at_rest = asked.rest.as_ref().is_some_and(|rest| rest.lasts(&world, &tried.policy, &definition));
     let first = (!is_at_rest).then(|| {
@@ -210,7 +213,7 @@ fn needed_at_once(
 fn to_be_tried(asked: &Asked, world: &World, at: Timestamp) -> World {
     match asked.mode {
         Mode::Observe => world.clone(),
-        Mode::Auto => automatic::creates_alone(world, &asked.back_off, at),
+        Mode::Auto | Mode::Review => automatic::creates_alone(world, &asked.back_off, at),
     }
 }
 

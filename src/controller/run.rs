@@ -7,6 +7,7 @@ use super::looks;
 use super::metrics::Metrics;
 use super::once::Once;
 use super::resume;
+use super::reviewing::Repository;
 use super::serve::Health;
 use super::session::{NODE_FLEETS, Session, Why};
 use crate::apply::Stop;
@@ -36,6 +37,8 @@ pub struct Controller {
     pub named: Named,
     /// Lists of sizes and prices to use instead of the embedded ones.
     pub catalogs: Catalogs,
+    /// Who speaks to the repository that plans are reviewed in.
+    pub repository: Repository,
     /// Who holds the Lease: of this process alone.
     pub identity: String,
     /// What is counted.
@@ -69,7 +72,9 @@ pub async fn run(controller: &Controller) {
         let mode = standing.mode;
         let leading = match (mode, may_have_begun) {
             (Mode::Observe, true) => winding(controller, &mut standby).await,
-            (Mode::Observe, false) | (Mode::Auto, _) => leading(controller, mode, &mut standby).await,
+            (Mode::Observe, false) | (Mode::Auto | Mode::Review, _) => {
+                leading(controller, mode, &mut standby).await
+            }
         };
         let Leading { held, doing } = match leading {
             Ok(Some(leading)) => leading,
@@ -205,14 +210,14 @@ async fn leading(
     standby: &mut Standby,
 ) -> Result<Option<Leading>, ClusterFailure> {
     let name = match mode {
-        Mode::Auto => lease::NAME,
+        Mode::Auto | Mode::Review => lease::NAME,
         Mode::Observe => lease::OBSERVE,
     };
     let failure = match acquired(controller, name, standby).await {
         Ok(held) => return Ok(held.map(|held| Leading { held, doing: Doing::of(mode) })),
         Err(failure) => failure,
     };
-    if mode != Mode::Auto || failure.kind != ClusterFailureKind::LeaseHeld {
+    if !mode.acts() || failure.kind != ClusterFailureKind::LeaseHeld {
         return Err(failure);
     }
     let namespace = lease::namespace(&controller.cluster).await?;

@@ -32,8 +32,10 @@ use crate::offline::{Planner, World};
 use crate::plan::Plan;
 use crate::review;
 use crate::rollout::{self, Evicted, Silent};
+use reviews::Reviews;
 
 mod begin;
+mod reviews;
 mod winding;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
@@ -118,6 +120,8 @@ pub(super) struct Session<'a> {
     is_resumed: bool,
     /// What has begun and stays as it is.
     left: Vec<Awaiting>,
+    /// What people review.
+    reviews: Reviews,
     /// Since when only what has begun is ended, since the mode is no longer `auto`.
     winding: Option<Instant>,
 }
@@ -168,6 +172,7 @@ impl<'a> Session<'a> {
             said: Vec::new(),
             is_resumed: false,
             left: Vec::new(),
+            reviews: Reviews::default(),
             winding: winds_down.then(Instant::now),
         }
     }
@@ -189,6 +194,8 @@ impl<'a> Session<'a> {
             self.controller.health.progressed();
             self.take_in_planned().await;
             self.controller.health.progressed();
+            self.keep_up_with_repository().await;
+            self.controller.health.progressed();
             self.step(is_woken).await;
             if self.is_wound_down() {
                 return Why::WoundDown;
@@ -209,7 +216,7 @@ impl<'a> Session<'a> {
         if self.may_lead().await {
             return Some(Why::OtherMode);
         }
-        let said_mode = if self.beside.is_some() { Mode::Auto } else { self.mode };
+        let is_said = |mode: Mode| if self.beside.is_some() { mode.acts() } else { mode == self.mode };
         let found = looks::standing(&self.controller.cluster).await;
         self.controller.health.progressed();
         match looks::waiting(&self.controller.cluster).await {
@@ -226,7 +233,7 @@ impl<'a> Session<'a> {
             }
         }
         match found {
-            Ok(found) if found.standing.mode != said_mode && !self.turns_to(found.standing.mode) => {
+            Ok(found) if !is_said(found.standing.mode) && !self.turns_to(found.standing.mode) => {
                 let has_ended = self.leads() && self.is_resumed;
                 return Some(if has_ended { Why::WoundDown } else { Why::OtherMode });
             }
@@ -259,6 +266,8 @@ impl<'a> Session<'a> {
             left: &self.left,
             back_off: &self.back_off,
             fights: &self.fights,
+            reviews: self.leads().then(|| self.reviews.listed()),
+            review_troubles: self.reviews.troubles().collect(),
             troubles: self.controller.azure.troubles(),
             at: self.now(),
         };
@@ -321,6 +330,7 @@ impl<'a> Session<'a> {
                 self.of_seen(*seen).await;
             }
             Ok(Ok(Step::Rest(planning))) => self.of_rest(*planning).await,
+            Ok(Ok(Step::Reviewed(done))) => self.of_reviewed(*done).await,
             Ok(Err(none)) => self.bulletin.no_round(none),
             Err(error) => self.bulletin.round_panicked(&error),
         }

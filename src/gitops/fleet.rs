@@ -7,7 +7,6 @@ use serde_json::Value;
 use super::fault::GitOpsFault;
 use crate::api::node_fleet::{Git, NodeFleet};
 use crate::cluster::{Cluster, ClusterFailureKind};
-use crate::git::signature::Signers;
 
 /// Where NodeFleets are.
 pub const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
@@ -76,17 +75,4 @@ pub fn read_fleet(mut item: Value) -> Result<Fleet, GitOpsFault> {
         ))
         .hint(format!("correct it: `kubectl edit nodefleet {name}`"))),
     }
-}
-
-/// Returns whose signatures count; nothing where plans need none.
-///
-/// # Errors
-/// A line that is no key. Then nobody knows whose count.
-pub fn signers(git: Option<&Git>) -> Result<Option<Signers>, GitOpsFault> {
-    let Some(lines) = git.and_then(|git| git.signers.as_ref()) else { return Ok(None) };
-    Signers::parse(lines).map(Some).map_err(|faults| {
-        let faults = faults.iter().map(|fault| format!("`spec.git.signers` of the NodeFleet: {fault}"));
-        GitOpsFault { faults: faults.collect(), ..GitOpsFault::default() }
-            .hint("correct it: `kubectl edit nodefleet`")
-    })
 }

@@ -109,10 +109,10 @@ fn rewritten(fleet: &Fleet, place: &Place, noted: &str, ancestry: Option<Ancestr
         ),
         (None, _) => format!("{REWRITTEN}: the annotation `{HEAD}` of the NodeFleet names no commit"),
     };
-    GitOpsFault::stale(format!("{what}; nothing is applied"))
-        .hint("restore the branch as it was")
-        .hint(format!(
+    GitOpsFault::stale(format!("{what}; nothing is applied")).hint("restore the branch as it was").hint(
+        format!(
             "or, if its history is right as it is now: `kubectl annotate nodefleet {} {RESUME}={REWRITTEN}`",
             fleet.name
-        ))
+        ),
+    )
 }

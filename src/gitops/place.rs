@@ -119,7 +119,8 @@ impl Access {
 fn token_of(file: &std::path::Path) -> Result<Secret, GitOpsFault> {
     use std::io::Read as _;
     let mut text = String::new();
-    let read = std::fs::File::open(file).and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
+    let read =
+        std::fs::File::open(file).and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
     match read {
         Ok(_) => Ok(Secret::new(text)),
         Err(error) => {

@@ -84,9 +84,9 @@ impl Proposing<'_> {
         let own = self.branch()?;
         let of_class: Vec<&Proposal> =
             standing.proposals.iter().filter(|proposal| proposal.class == name.class).collect();
-        let same = of_class.iter().find(|proposal| {
-            proposal.proposed.branch == own || proposal.says_the_same(self.plan, *at)
-        });
+        let same = of_class
+            .iter()
+            .find(|proposal| proposal.proposed.branch == own || proposal.says_the_same(self.plan, *at));
         if let Some(same) = same {
             let branch = &same.proposed.branch;
             let replaced = self.replace(&of_class, branch);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ExtraCost, Holds, MicroUsd, MicroUsdPerHour, Region, SkuName};
+use super::{ExtraCost, Holds, MicroUsd, MicroUsdPerHour, Region, Reviewed, SkuName};
 
 /// How pods get their addresses, which decides how many fit on a node and which daemonsets AKS adds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -154,8 +154,31 @@ pub enum Mode {
     /// It is shown.
     #[default]
     Observe,
-    /// It is carried out at once.
+    /// It is carried out at once, but for what [`Fleet::reviewed`] says.
     Auto,
+    /// As `Auto`; more of it is reviewed.
+    Review,
+}
+
+impl Mode {
+    /// Returns whether anything is done.
+    #[must_use]
+    pub const fn acts(self) -> bool {
+        match self {
+            Self::Observe => false,
+            Self::Auto | Self::Review => true,
+        }
+    }
+
+    /// Returns the word for it in a NodeFleet.
+    #[must_use]
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Observe => "observe",
+            Self::Auto => "auto",
+            Self::Review => "review",
+        }
+    }
 }
 
 /// How the fleet is worked out.
@@ -277,6 +300,9 @@ pub struct Fleet {
     /// What becomes of a plan that the controller makes.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub mode: Mode,
+    /// What of such a plan people review before it happens.
+    #[serde(default, skip_serializing_if = "Reviewed::is_nothing")]
+    pub reviewed: Reviewed,
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use croner::parser::{CronParser, Seconds};
 use jiff::tz::{TimeZone, TimeZoneDatabase};
 use jiff::{SignedDuration, Timestamp, Zoned};
 
-use super::{DisruptionReason, PoolName};
+use super::{DisruptionReason, PoolName, Reviewed};
 
 /// A class of change, by the name that every output has for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
@@ -128,6 +128,9 @@ pub struct Holds {
     /// Classes that are on hold in all pools but these.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lifted: BTreeMap<PoolName, BTreeSet<ChangeClass>>,
+    /// What is kept back since people review it first: nothing where what is planned is to be reviewed.
+    #[serde(default, skip_serializing_if = "Reviewed::is_nothing")]
+    pub reviewed: Reviewed,
 }
 
 /// What keeps a change back.
@@ -197,7 +200,10 @@ impl Holds {
     /// Returns whether nothing is kept back.
     #[must_use]
     pub fn is_none(&self) -> bool {
-        self.freezes.is_empty() && self.classes.is_empty() && self.pools.values().all(BTreeSet::is_empty)
+        self.freezes.is_empty()
+            && self.classes.is_empty()
+            && self.pools.values().all(BTreeSet::is_empty)
+            && self.reviewed.is_nothing()
     }
 
     /// Returns what keeps a node of a pool from going for this reason: of several holds the one that lasts longest.
@@ -246,6 +252,7 @@ impl Holds {
             classes: others.into_iter().chain(own).collect(),
             pools: only(&self.pools),
             lifted: only(&self.lifted),
+            reviewed: self.reviewed.of(ChangeClass::Create),
         }
     }
 
@@ -264,6 +271,9 @@ impl Holds {
         if self.pools.get(pool).is_some_and(|classes| classes.contains(&class)) {
             let because = format!("`approve` of the NodeFleet has `{class}: hold` for pool `{pool}`");
             return Some(Hold { because, until: None });
+        }
+        if self.reviewed.has(class, pool) {
+            return Some(Hold { because: format!("people review `{class}` before it happens"), until: None });
         }
         let of_pool = |freeze: &&Freeze| freeze.pools.as_ref().is_none_or(|pools| pools.contains(pool));
         let freezes = self.freezes.iter().filter(of_pool).filter(|freeze| is_meant(freeze));

@@ -18,7 +18,7 @@ use crate::model::{
 pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     let spec = wire.spec.clone().unwrap_or_default();
     let mut faults = not_acted_on(&spec);
-    let holds = holds::holds(&spec, &mut faults);
+    let holds::Kept { holds, reviewed } = holds::kept(&spec, &mut faults);
     faults.extend(unpaid(&spec));
     faults.extend(unheeded(&spec));
     faults.extend(unspread(&spec));
@@ -55,9 +55,10 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
         is_suspended: spec.suspend == Some(true),
         mode: match spec.mode {
             Some(wire::Mode::Auto) => Mode::Auto,
-            // `review` is refused above.
-            Some(wire::Mode::Observe | wire::Mode::Review) | None => Mode::Observe,
+            Some(wire::Mode::Review) => Mode::Review,
+            Some(wire::Mode::Observe) | None => Mode::Observe,
         },
+        reviewed,
     })
 }
 
@@ -131,11 +132,6 @@ fn region(text: &str) -> Region {
 /// that asks for what happens anyway is accepted.
 fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
     let asked = [
-        (
-            "spec.mode",
-            spec.mode == Some(wire::Mode::Review),
-            "plans are carried out at once (`auto`) or shown (`observe`)",
-        ),
         (
             "spec.allow",
             spec.allow.as_ref().is_some_and(|list| !list.is_empty()),

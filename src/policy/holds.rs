@@ -1,39 +1,68 @@
-//! What a NodeFleet keeps back: its freezes, and the classes of change that it puts on hold.
+//! What a NodeFleet keeps back: its freezes, and the classes of change that it puts on hold or has people review.
 //!
 //! Wire to value. A decision that a plan cannot act on yet is refused by name.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::SignedDuration;
 
 use super::fault::Fault;
 use super::path;
-use crate::api::node_fleet::{ApproveClasses, Decision, Freeze as WireFreeze, NodeFleetSpec};
+use crate::api::node_fleet::{ApproveClasses, Decision, Freeze as WireFreeze, Mode, NodeFleetSpec};
 use crate::api::node_pool::DisruptionReason as WireReason;
 use crate::model::hold::time_zone_named;
-use crate::model::{ChangeClass, DisruptionReason, Freeze, FreezeWindow, Holds, PoolName};
+use crate::model::{ChangeClass, DisruptionReason, Freeze, FreezeWindow, Holds, PoolName, Reviewed};
 
-/// Returns what is kept back, and adds what cannot be.
-pub(super) fn holds(spec: &NodeFleetSpec, faults: &mut Vec<Fault>) -> Holds {
+/// What a NodeFleet keeps back, and what people review.
+pub(super) struct Kept {
+    pub(super) holds: Holds,
+    pub(super) reviewed: Reviewed,
+}
+
+/// Returns what is kept back and what is reviewed, and adds what cannot be.
+pub(super) fn kept(spec: &NodeFleetSpec, faults: &mut Vec<Fault>) -> Kept {
     let approve = spec.approve.clone().unwrap_or_default();
+    let has_repository = spec.git.as_ref().is_some_and(|git| git.repository.is_some());
+    if spec.mode == Some(Mode::Review) && !has_repository {
+        faults.push(Fault {
+            path: path("spec.mode"),
+            message: "mode `review` needs a repository in which plans are reviewed".to_owned(),
+            hint: Some("set `spec.git.repository`, or write `auto` or `observe`".to_owned()),
+        });
+    }
     let freezes = spec.freeze.iter().flatten().enumerate();
     let freezes = freezes.filter_map(|(place, wire)| freeze(wire, place, faults)).collect();
-    let Decided { held: classes, lifted: _ } =
-        decided((&approve.classes, &BTreeSet::new()), &path("spec.approve"), faults);
-    let mut holds = Holds { freezes, classes, ..Holds::default() };
+    let everywhere = Everywhere { has_repository, ..Everywhere::default() };
+    let all = decided((&approve.classes, &everywhere), &path("spec.approve"), faults);
+    let mut reviewed: BTreeSet<ChangeClass> = match spec.mode {
+        Some(Mode::Review) => IN_MODE_REVIEW.into(),
+        Some(Mode::Auto) if has_repository => [ChangeClass::DeletePool].into(),
+        Some(Mode::Auto | Mode::Observe) | None => BTreeSet::new(),
+    };
+    reviewed.extend(&all.reviewed);
+    reviewed.retain(|class| !all.held.contains(class) && !all.by_themselves.contains(class));
+    let everywhere = Everywhere { has_repository, held: all.held };
+    let mut reviewed = Reviewed { classes: reviewed, ..Reviewed::default() };
+    let mut holds = Holds { freezes, classes: everywhere.held.clone(), ..Holds::default() };
     for (pool, wire) in approve.pools.iter().flatten() {
         let mut at = path("spec.approve.pools");
         at.push(super::Segment::Key(pool.clone()));
-        let Decided { held, lifted } = decided((wire, &holds.classes), &at, faults);
-        if !held.is_empty() {
-            holds.pools.insert(PoolName::new(pool), held);
-        }
-        if !lifted.is_empty() {
-            holds.lifted.insert(PoolName::new(pool), lifted);
-        }
+        let own = decided((wire, &everywhere), &at, faults);
+        let is_reviewed = |class: &ChangeClass| reviewed.classes.contains(class);
+        let also = own.reviewed.iter().copied().filter(|class| !is_reviewed(class)).collect();
+        let not = own.by_themselves.iter().chain(&own.held).copied().filter(is_reviewed).collect();
+        let says = |pools: &mut BTreeMap<PoolName, BTreeSet<ChangeClass>>, classes: BTreeSet<ChangeClass>| {
+            if !classes.is_empty() {
+                pools.insert(PoolName::new(pool), classes);
+            }
+        };
+        says(&mut holds.pools, own.held);
+        says(&mut holds.lifted, own.lifted);
+        says(&mut reviewed.pools, also);
+        says(&mut reviewed.not_in, not);
     }
-    holds
+    Kept { holds, reviewed }
 }
 
 fn freeze(wire: &WireFreeze, place: usize, faults: &mut Vec<Fault>) -> Option<Freeze> {
@@ -83,6 +112,24 @@ const HAPPEN_BY_THEMSELVES: [ChangeClass; 5] = [
     ChangeClass::Update,
 ];
 
+/// The classes that people review in mode `review`.
+const IN_MODE_REVIEW: [ChangeClass; 5] = [
+    ChangeClass::MovePods,
+    ChangeClass::Replace,
+    ChangeClass::Adopt,
+    ChangeClass::Forget,
+    ChangeClass::DeletePool,
+];
+
+/// What holds for all pools, as the decisions for one are read.
+#[derive(Default)]
+struct Everywhere {
+    /// Whether there is a repository in which plans are reviewed.
+    has_repository: bool,
+    /// The classes that are on hold.
+    held: BTreeSet<ChangeClass>,
+}
+
 /// What is decided of classes in one place.
 #[derive(Default)]
 struct Decided {
@@ -90,11 +137,15 @@ struct Decided {
     held: BTreeSet<ChangeClass>,
     /// Those that are on hold for all pools, and not here.
     lifted: BTreeSet<ChangeClass>,
+    /// Those that people review.
+    reviewed: BTreeSet<ChangeClass>,
+    /// Those that happen by themselves.
+    by_themselves: BTreeSet<ChangeClass>,
 }
 
-/// Returns which classes are on hold, and which are not though they are on hold for all pools.
+/// Returns which classes are on hold or reviewed, and which are not on hold though they are for all pools.
 fn decided(
-    (wire, held_by_all): (&ApproveClasses, &BTreeSet<ChangeClass>),
+    (wire, everywhere): (&ApproveClasses, &Everywhere),
     at: &[super::Segment],
     faults: &mut Vec<Fault>,
 ) -> Decided {
@@ -112,30 +163,33 @@ fn decided(
     ];
     let mut decided = Decided::default();
     for (class, decision) in decisions {
+        let Some(decision) = decision else { continue };
+        if *decision != Decision::Hold && everywhere.held.contains(&class) {
+            decided.lifted.insert(class);
+        }
         let message = match decision {
-            None => continue,
-            Some(Decision::Hold) => {
+            Decision::Hold => {
                 decided.held.insert(class);
                 continue;
             }
-            Some(Decision::Auto | Decision::Review) if held_by_all.contains(&class) => {
-                decided.lifted.insert(class);
+            Decision::Review if everywhere.has_repository => {
+                decided.reviewed.insert(class);
                 continue;
             }
-            // As mode `auto` has it.
-            Some(Decision::Auto) if HAPPEN_BY_THEMSELVES.contains(&class) => continue,
-            Some(Decision::Auto) => "this class never happens by itself",
-            Some(Decision::Review) => {
-                "this version does not act on this decision yet: it knows `auto` and `hold` alone"
+            Decision::Auto if HAPPEN_BY_THEMSELVES.contains(&class) => {
+                decided.by_themselves.insert(class);
+                continue;
             }
+            Decision::Auto => "this class never happens by itself",
+            Decision::Review => "nobody can review it: the NodeFleet names no repository",
+        };
+        let hint = match decision {
+            Decision::Review => "set `spec.git.repository`, or write `auto` or `hold`",
+            Decision::Auto | Decision::Hold => "take it out, or write `review` or `hold`",
         };
         let mut path = at.to_vec();
         path.push(super::Segment::Key(class.as_str().to_owned()));
-        faults.push(Fault {
-            path,
-            message: message.to_owned(),
-            hint: Some("take it out, or write `hold`".to_owned()),
-        });
+        faults.push(Fault { path, message: message.to_owned(), hint: Some(hint.to_owned()) });
     }
     decided
 }

@@ -62,10 +62,7 @@ const WORDS: &[(&str, &str)] = &[
     (pattern::DAYS_DURATION, "a duration of days, hours and minutes such as `30d`"),
     (pattern::WINDOW, "a cron schedule, `/`, a duration and a time zone, such as `0 1 * * 1-5/4h UTC`"),
     (pattern::TIME_ZONE, "a time zone of the IANA list such as `Europe/Berlin`"),
-    (
-        pattern::REPOSITORY,
-        "an address such as `https://github.com/team/fleet` or `git@github.com:team/fleet`, without a password",
-    ),
+    (pattern::REPOSITORY, "an address by HTTPS such as `https://github.com/team/fleet`, without a password"),
     (pattern::GROUP, "an API group without a version, such as `karpenter.azure.com`"),
     (pattern::UNLIMITED, "a whole number, or `unlimited`"),
     (pattern::EACH, "a whole number, or `each`"),

@@ -10,7 +10,7 @@ use jiff::Timestamp;
 
 use super::room::Room;
 use crate::model::allowance::{Allowance, PoolNodes};
-use crate::model::{ChangeClass, DisruptionReason, Fleet, Mode, NodeName, Pool, PoolName, Safety};
+use crate::model::{ChangeClass, DisruptionReason, Fleet, NodeName, Pool, PoolName, Reviewed, Safety};
 use crate::plan::{Inputs, PlannedChange, Precondition};
 use crate::policy::Policy;
 
@@ -72,10 +72,20 @@ impl Brakes {
         Self { unread: Some(because.into()), ..Self::default() }
     }
 
-    /// Returns the brakes of whoever carries out plans that nobody looked at: they begin in mode `auto` alone.
+    /// Returns the brakes of whoever carries out plans that nobody looked at: they begin only where something happens by
+    /// itself, and not where people review it first.
     #[must_use]
-    pub const fn automatic(mut self) -> Self {
+    pub fn automatic(mut self) -> Self {
         self.needs_auto = true;
+        self.fleet.holds.reviewed = self.fleet.reviewed.clone();
+        self
+    }
+
+    /// Returns the brakes of plans that people have approved.
+    #[must_use]
+    pub fn reviewed(mut self) -> Self {
+        self.needs_auto = false;
+        self.fleet.holds.reviewed = Reviewed::default();
         self
     }
 
@@ -93,9 +103,12 @@ impl Brakes {
             let on = spec("\"suspend\":false");
             return Some(format!("NodeFleet `{fleet}`, which says `suspend: true`; go on with {on}"));
         }
-        if self.needs_auto && self.fleet.mode != Mode::Auto {
+        if self.needs_auto && !self.fleet.mode.acts() {
             let on = spec("\"mode\":\"auto\"");
-            return Some(format!("NodeFleet `{fleet}`, whose mode is not `auto` any more; go on with {on}"));
+            return Some(format!(
+                "NodeFleet `{fleet}`, whose mode is `{}`; go on with {on}",
+                self.fleet.mode.as_str()
+            ));
         }
         None
     }

@@ -73,7 +73,8 @@ const EDGES: &[(&str, &[&str])] = &[
         ],
     ),
     // The rounds: plans are made by `offline`, and what of them begins is decided here.
-    ("automatic", &["model", "api", "policy", "snapshot", "plan", "offline"]),
+    // An open proposal stands while it covers what would be proposed now: `review` says whether it does.
+    ("automatic", &["model", "api", "policy", "snapshot", "plan", "review", "offline"]),
 ];
 
 /// Modules where things may happen: repositories, files, the terminal.

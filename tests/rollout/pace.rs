@@ -155,7 +155,7 @@ fn another_mode_brakes_that_cannot_be_read_and_a_class_on_hold_let_nothing_begin
     let (mut stage, ready) = emptied(2);
     let seen = seen(&mut stage, &ready);
     let cases = [
-        (brakes(&mut stage, "{mode: observe}").automatic(), "mode is not `auto`"),
+        (brakes(&mut stage, "{mode: observe}").automatic(), "mode is `observe`"),
         (Brakes::unread("GET /nodepools: 403"), "could not be read: GET /nodepools: 403"),
         (brakes(&mut stage, "{approve: {remove-empty: hold}}"), "`remove-empty: hold`"),
         (brakes(&mut stage, "{freeze: [{name: launch}]}"), "freeze `launch`"),

@@ -85,7 +85,7 @@ pub enum NetworkDataplane {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]
 pub struct Git {
-    /// Address of the repository, by `https://` or `ssh://` or as `git@host:path`, without a password.
+    /// Address of the repository, by `https://`, without a password; of one on this machine also by `http://`, for tries.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",

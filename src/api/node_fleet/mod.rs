@@ -16,7 +16,10 @@ pub use allowance::{
 pub use approve::{Approve, ApproveClasses, Decision};
 pub use bounds::{Commitment, Discount, FleetLimits, Freeze, Prices, Safety};
 pub use cluster::{Cluster, Forge, Git, NetworkDataplane, NetworkPlugin, NetworkPluginMode};
-pub use status::{FleetHold, FleetWaiting, LastPlan, LearnedNode, NodeFleetStatus, PlanInFlight, TriedNode};
+pub use status::{
+    FleetHold, FleetReview, FleetWaiting, LastPlan, LearnedNode, NodeFleetStatus, PlanInFlight, ReviewState,
+    TriedNode,
+};
 
 use super::meta::ObjectMeta;
 use super::text::NumberOrWord;

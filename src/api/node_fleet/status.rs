@@ -51,6 +51,10 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub tried: Option<Vec<TriedNode>>,
+    /// Plans that are proposed in Git, and those that are merged and not settled: where each is, and what it waits for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 50, "x-kubernetes-list-type" = "atomic")))]
+    pub reviews: Option<Vec<FleetReview>>,
     /// Why nothing new begins, a line each.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20, "x-kubernetes-list-type" = "atomic")))]
@@ -135,6 +139,35 @@ pub struct FleetHold {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time")))]
     pub until: Option<String>,
+}
+
+/// A plan that is reviewed in Git.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct FleetReview {
+    /// Its folder: month, class and id.
+    pub folder: String,
+    /// Where it is.
+    pub state: ReviewState,
+    /// The branch that it is proposed on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub branch: Option<String>,
+    /// What it waits for, or why it is not applied.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+/// Where a plan is that is reviewed in Git.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum ReviewState {
+    /// On a branch, for people to merge.
+    Proposed,
+    /// Merged, and being applied or about to be.
+    Merged,
+    /// Merged, and not applied.
+    Refused,
 }
 
 /// Pods that do not run, for one reason.

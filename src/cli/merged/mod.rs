@@ -104,9 +104,7 @@ fn advance(
     let noting = Noting { writer: &writer, place, clone, tip };
     if connected.wait_for(gitops::advance(noting))? == Advanced::Resumed {
         let at = tip.commit();
-        ui.aside(&format!(
-            "`{RESUME}` of the NodeFleet says `{REWRITTEN}`: going on from commit {at}\n"
-        ));
+        ui.aside(&format!("`{RESUME}` of the NodeFleet says `{REWRITTEN}`: going on from commit {at}\n"));
     }
     Ok(())
 }

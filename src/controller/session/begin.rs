@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::super::flights::Wanted;
+use super::super::flights::{Approval, Wanted};
 use super::super::round::{self, Creates, First, Planning, Seen};
 use super::super::tell::Teller;
 use super::Session;
@@ -30,7 +30,8 @@ impl Session<'_> {
             self.write_down(world, at).await;
         }
         self.tell_left(world);
-        let Some(mut first) = seen.first.take() else { return };
+        self.note_identity(world);
+        let Some(mut first) = seen.first.take() else { return self.review(seen.world).await };
         self.rest = None;
         if !is_known {
             return;
@@ -92,8 +93,9 @@ impl Session<'_> {
         if !new.wanted.iter().all(is_create) {
             let mut left_out = new.left_out;
             leave_out_waiting(spec, &mut left_out);
-            self.begin(&world, &world.policy, (rest, left_out)).await;
+            return self.begin(&world, &world.policy, (rest, left_out)).await;
         }
+        self.review(world).await;
     }
 
     /// Finds out who sets labels back that plans set.
@@ -164,9 +166,29 @@ impl Session<'_> {
         self.said = said;
     }
 
-    pub(super) async fn carry(&mut self, (snapshot, policy): (&Snapshot, &Policy), approved: ApprovedPlan) {
+    /// Has a plan carried out by itself.
+    pub(super) async fn carry(&mut self, by: (&Snapshot, &Policy), approved: ApprovedPlan) {
+        self.carry_out((by, By::Controller), approved, None).await;
+    }
+
+    /// Has a plan carried out that people approved in this folder of a branch.
+    pub(super) async fn carry_merged(
+        &mut self,
+        by: (&Snapshot, &Policy),
+        approved: ApprovedPlan,
+        (approval, folder): (Approval, &str),
+    ) {
+        self.carry_out((by, By::Person(Some(folder))), approved, Some(approval)).await;
+    }
+
+    async fn carry_out(
+        &mut self,
+        ((snapshot, policy), by): ((&Snapshot, &Policy), By<'_>),
+        approved: ApprovedPlan,
+        approval: Option<Approval>,
+    ) {
         let plan = Arc::new(approved);
-        let book = match Book::open(self.writer.clone(), &plan, By::Controller, self.now()).await {
+        let book = match Book::open(self.writer.clone(), &plan, by, self.now()).await {
             Ok(book) => book,
             Err(fault) => {
                 tracing::warn!(plan = plan.id(), hint = fault.hint(), "{fault}");
@@ -195,7 +217,7 @@ impl Session<'_> {
         let metrics = Arc::clone(&self.controller.metrics);
         let carrying = Carrying::new(Arc::clone(&plan), (actor, book), self.clock_speed);
         let described = Arc::new(figures::described(plan.plan()));
-        self.flights.add(carrying, Teller { plan, metrics, described });
+        self.flights.add(carrying, Teller { plan, metrics, described }, approval);
     }
 }
 

@@ -19,7 +19,7 @@ const WINDING_MAX: Duration = Duration::from_secs(600);
 impl Session<'_> {
     /// Whether anything is done at all, rather than only looked at.
     pub(super) const fn leads(&self) -> bool {
-        matches!(self.mode, Mode::Auto) || self.winding.is_some()
+        self.mode.acts() || self.winding.is_some()
     }
 
     /// Takes another mode in; returns whether it goes on in this session.
@@ -30,13 +30,14 @@ impl Session<'_> {
                 self.winding = Some(Instant::now());
                 self.flights.wind_down();
             }
-            Mode::Auto if self.winding.is_some() => {
+            Mode::Auto | Mode::Review if self.winding.is_some() => {
                 self.winding = None;
                 // What a person has begun was left alone until now.
                 self.is_resumed = false;
                 self.flights.go_on();
             }
-            Mode::Observe | Mode::Auto => return false,
+            Mode::Auto | Mode::Review if self.mode.acts() => {}
+            Mode::Observe | Mode::Auto | Mode::Review => return false,
         }
         self.mode = mode;
         self.bulletin.turns_to(mode);

@@ -20,7 +20,7 @@ use jiff::Timestamp;
 use nodeform::apply::Stop;
 use nodeform::azure_sim::{Delivery, InMemory, Line, named};
 use nodeform::catalog::Catalog;
-use nodeform::controller::{Controller, Health, Metrics, run};
+use nodeform::controller::{Controller, Health, Metrics, Repository, run};
 use nodeform::model::Region;
 use nodeform::offline::Catalogs;
 use nodeform::sim::{Request, Response, Start, World, WorldDocuments};
@@ -153,6 +153,7 @@ impl Story {
             azure,
             named,
             catalogs: self.catalogs.clone(),
+            repository: Repository::default(),
             identity: format!("here_nodeform-{}-0", self.started),
             metrics: Arc::clone(&metrics),
             health: Arc::clone(&health),

@@ -2,6 +2,7 @@
 
 mod at_once;
 mod beside;
+mod controller;
 pub(crate) mod forge;
 mod history;
 mod hostile;

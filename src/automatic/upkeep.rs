@@ -1,0 +1,217 @@
+//! What becomes of a class's proposal: it is opened, kept, replaced or closed, by what is proposed, what would be proposed now,
+//! and for how long that has been so.
+//!
+//! One open proposal for each class at most. Must never have one replaced or closed that somebody else has committed to.
+
+use jiff::{SignedDuration, Timestamp};
+
+use crate::model::ChangeClass;
+use crate::plan::{Change, Plan};
+use crate::review::covers::{Fate, covers};
+
+/// For how long a proposal has to differ from what would be proposed now until it is replaced or closed: reviewers read a
+/// page that stands still.
+const DIFFERS_FOR: SignedDuration = SignedDuration::from_mins(10);
+
+/// For how long something has to be due until it is proposed.
+const DUE_FOR: SignedDuration = SignedDuration::from_secs(30);
+
+/// For how long pods wait until new nodes for them are proposed: kube-scheduler may find room, and more pods may come.
+const PENDING_FOR: SignedDuration = SignedDuration::from_mins(2);
+
+/// The least time between two proposals to move pods, so that a fleet is not moved about.
+const BETWEEN_MOVES: SignedDuration = SignedDuration::from_hours(6);
+
+/// How many nodes may differ, as a number and in hundredths, until a proposal is replaced.
+const NODES_DIFFER: usize = 2;
+const NODES_DIFFER_PERCENT: usize = 10;
+
+/// A proposal of a class that is open.
+#[derive(Clone, Copy, Debug)]
+pub struct Open<'a> {
+    /// What it says; nothing where its folder is gone or does not hold together.
+    pub plan: Option<&'a Plan>,
+    /// Whether somebody else has committed to its branch.
+    pub is_edited: bool,
+}
+
+/// What is done about a class's proposal.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// There is none, and none is needed.
+    Nothing,
+    /// It stands.
+    Keep,
+    /// What would be proposed is, in the place of what is open.
+    Propose,
+    /// It goes, and why.
+    Close(&'static str),
+    /// Something is due, and is proposed at this time if it still is.
+    Wait(Timestamp),
+}
+
+/// What earlier rounds leave to the next, of one class.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Upkeep {
+    /// Since when something has been due that is not proposed.
+    due_since: Option<Timestamp>,
+    /// Since when what is open has differed from what would be proposed.
+    differs_since: Option<Timestamp>,
+    /// When the class was last proposed.
+    proposed_at: Option<Timestamp>,
+}
+
+impl Upkeep {
+    /// Notes that the class was proposed.
+    pub const fn proposed(&mut self, at: Timestamp) {
+        *self = Self { due_since: None, differs_since: None, proposed_at: Some(at) };
+    }
+
+    /// Says what is done; `fresh` is what would be proposed now, of this class alone. `clock_speed` divides every wait.
+    pub fn step(
+        &mut self,
+        (class, open): (ChangeClass, Option<Open<'_>>),
+        fresh: &Plan,
+        (now, clock_speed): (Timestamp, u32),
+    ) -> Step {
+        let wait = |wait: SignedDuration| wait / i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
+        let is_due = !fresh.spec.changes.is_empty();
+        let Some(open) = open else {
+            self.differs_since = None;
+            return match is_due {
+                true => self.wait((class, wait), now),
+                false => {
+                    self.due_since = None;
+                    Step::Nothing
+                }
+            };
+        };
+        self.due_since = None;
+        let Some(plan) = open.plan.filter(|_| !open.is_edited) else { return Step::Keep };
+        let is_over = plan.spec.expires_at.is_none_or(|at| at <= now);
+        if !is_over && !differs(plan, fresh) {
+            self.differs_since = None;
+            return Step::Keep;
+        }
+        let since = *self.differs_since.get_or_insert(now);
+        let is_long = now.duration_since(since) >= wait(DIFFERS_FOR);
+        match (is_over || is_long, is_due) {
+            (false, _) => Step::Keep,
+            (true, true) => Step::Propose,
+            (true, false) if is_over => Step::Close("it has expired"),
+            (true, false) => Step::Close("nothing of it is left to do"),
+        }
+    }
+
+    /// Waits for what is due to stay so.
+    fn wait(
+        &mut self,
+        (class, wait): (ChangeClass, impl Fn(SignedDuration) -> SignedDuration),
+        now: Timestamp,
+    ) -> Step {
+        let since = *self.due_since.get_or_insert(now);
+        let due_for = if class == ChangeClass::Create { PENDING_FOR } else { DUE_FOR };
+        let after = |at: Timestamp, pause| at.saturating_add(wait(pause)).unwrap_or(Timestamp::MAX);
+        let moves = self.proposed_at.filter(|_| class == ChangeClass::MovePods);
+        let at = moves.map_or(Timestamp::MIN, |at| after(at, BETWEEN_MOVES)).max(after(since, due_for));
+        if at <= now { Step::Propose } else { Step::Wait(at) }
+    }
+}
+
+/// Whether what is proposed differs so much from what would be proposed now that it is replaced.
+fn differs(open: &Plan, fresh: &Plan) -> bool {
+    let covered = covers(open, fresh);
+    let is_node = |id: &&crate::plan::ChangeId| {
+        let change = open.spec.changes.get(*id).map(|planned| &planned.change);
+        matches!(change, Some(Change::Create(_) | Change::Delete(_)))
+    };
+    let is_kept = |fate: &Fate| fate.kept().is_some();
+    let lost = covered.approved.iter().filter(|(_, fate)| !is_kept(fate));
+    let (lost, of) = (lost.map(|(id, _)| id).filter(is_node).count(), open.spec.changes.len());
+    let many = lost + covered.strange.len();
+    let is_all = covered.approved.values().all(|fate| !is_kept(fate));
+    is_all || many > NODES_DIFFER || many * 100 > of * NODES_DIFFER_PERCENT
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::tests::world::{moving, planned};
+
+    const CLASS: ChangeClass = ChangeClass::MovePods;
+
+    fn empty(plan: &Plan) -> Plan {
+        let mut empty = plan.clone();
+        empty.spec.changes.clear();
+        empty
+    }
+
+    struct Story {
+        upkeep: Upkeep,
+        start: Timestamp,
+    }
+
+    impl Story {
+        fn of(plan: &Plan) -> Self {
+            let start = plan.spec.execution.as_ref().and_then(|execution| execution.seen_at);
+            Self { upkeep: Upkeep::default(), start: start.expect("a live plan") }
+        }
+
+        fn at(&self, seconds: i64) -> Timestamp {
+            self.start + SignedDuration::from_secs(seconds)
+        }
+
+        fn step(&mut self, seconds: i64, open: Option<&Plan>, fresh: &Plan) -> Step {
+            let open = open.map(|plan| Open { plan: Some(plan), is_edited: false });
+            let now = self.at(seconds);
+            self.upkeep.step((CLASS, open), fresh, (now, 1))
+        }
+    }
+
+    #[test]
+    fn what_stays_due_is_proposed_and_moves_again_only_after_six_hours() {
+        let plan = planned(&moving());
+        let mut story = Story::of(&plan);
+        assert_eq!(story.step(0, None, &empty(&plan)), Step::Nothing);
+        assert_eq!(story.step(10, None, &plan), Step::Wait(story.at(40)));
+        assert_eq!(story.step(20, None, &empty(&plan)), Step::Nothing);
+        assert_eq!(story.step(30, None, &plan), Step::Wait(story.at(60)));
+        assert_eq!(story.step(60, None, &plan), Step::Propose);
+        story.upkeep.proposed(story.at(60));
+        assert_eq!(story.step(90, None, &plan), Step::Wait(story.at(21_660)));
+        assert_eq!(story.step(21_660, None, &plan), Step::Propose);
+    }
+
+    #[test]
+    fn a_proposal_stands_while_it_is_covered_and_goes_ten_minutes_after_it_is_not() {
+        let plan = planned(&moving());
+        let mut story = Story::of(&plan);
+        assert_eq!(story.step(0, Some(&plan), &plan), Step::Keep);
+        assert_eq!(story.step(10, Some(&plan), &empty(&plan)), Step::Keep);
+        assert_eq!(story.step(300, Some(&plan), &plan), Step::Keep, "it is covered again");
+        assert_eq!(story.step(310, Some(&plan), &empty(&plan)), Step::Keep);
+        assert_eq!(story.step(909, Some(&plan), &empty(&plan)), Step::Keep);
+        assert_eq!(story.step(910, Some(&plan), &empty(&plan)), Step::Close("nothing of it is left to do"));
+    }
+
+    #[test]
+    fn one_that_expired_is_replaced_or_closed_at_once() {
+        let plan = planned(&moving());
+        let mut story = Story::of(&plan);
+        let day = 40 * 24 * 3_600;
+        assert_eq!(story.step(day, Some(&plan), &plan), Step::Propose);
+        assert_eq!(story.step(day, Some(&plan), &empty(&plan)), Step::Close("it has expired"));
+    }
+
+    #[test]
+    fn what_somebody_else_committed_to_or_cannot_be_read_stands_whatever_happens() {
+        let plan = planned(&moving());
+        let mut upkeep = Upkeep::default();
+        let far = Timestamp::MAX;
+        for open in [Open { plan: Some(&plan), is_edited: true }, Open { plan: None, is_edited: false }] {
+            for fresh in [&plan, &empty(&plan)] {
+                assert_eq!(upkeep.step((CLASS, Some(open)), fresh, (far, 1)), Step::Keep);
+            }
+        }
+    }
+}

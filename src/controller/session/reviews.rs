@@ -1,0 +1,303 @@
+//! What people review, while the Lease is held: the repository is read every half minute; what is merged is carried out, what
+//! is due is proposed.
+//!
+//! Nothing of a merged plan begins while its branch cannot be read, nor once its folder is gone. Must never decide itself:
+//! `reviewing` does.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::Instant;
+
+use super::super::flights::Approval;
+use super::super::reviewing::{self, Asked, Begins, Desk, Done, Identity, Withdrawn};
+use super::super::round::{NoRound, Step};
+use super::Session;
+use crate::api::node_fleet::{FleetReview, ReviewState};
+use crate::apply::{Book, By, Stop, WITHDRAWN};
+use crate::automatic::Upkeep;
+use crate::gitops::{GitOpsFault, Pushed, Refused, Replaced};
+use crate::model::ChangeClass;
+use crate::offline::World;
+use crate::plan::Plan;
+use crate::review::{LeftOut, Now, finish};
+
+/// How often the repository is read, of the cloud's clock.
+const READ: Duration = Duration::from_secs(30);
+
+/// How long a merged plan rests that ended with changes that wait, of the cloud's clock.
+const REST: Duration = Duration::from_secs(60);
+
+/// What is known of the repository.
+#[derive(Default)]
+pub(super) struct Reviews {
+    identity: Option<Identity>,
+    reading: Option<JoinHandle<Result<Option<Desk>, GitOpsFault>>>,
+    read: Option<Instant>,
+    /// As it was read last, until a step takes it; one thread at a time may read a clone.
+    desk: Mutex<Option<Desk>>,
+    upkeep: BTreeMap<ChangeClass, Upkeep>,
+    /// When merged plans were taken up last.
+    taken: BTreeMap<Arc<str>, Instant>,
+    /// Why the repository cannot be read.
+    unread: Option<String>,
+    /// What stands in the way of proposing.
+    troubles: Vec<String>,
+    /// Why merged plans are not applied, by folder.
+    refused: BTreeMap<String, String>,
+    proposed: Vec<FleetReview>,
+    merged: BTreeSet<String>,
+}
+
+impl Reviews {
+    /// Where each plan is, for the NodeFleet's status.
+    pub(super) fn listed(&self) -> Vec<FleetReview> {
+        let state = |folder: &String| match self.refused.get(folder) {
+            Some(because) => (ReviewState::Refused, Some(because.clone())),
+            None => (ReviewState::Merged, None),
+        };
+        let names: BTreeSet<&String> = self.merged.iter().chain(self.refused.keys()).collect();
+        let merged = names.into_iter().map(|folder| {
+            let (state, because) = state(folder);
+            FleetReview { folder: folder.clone(), state, branch: None, because }
+        });
+        self.proposed.iter().cloned().chain(merged).collect()
+    }
+
+    /// What stands in the way, a line each.
+    pub(super) fn troubles(&self) -> impl Iterator<Item = String> {
+        let unread = self.unread.as_ref().map(|because| {
+            format!("nothing that people review begins until the repository can be read: {because}")
+        });
+        unread.into_iter().chain(self.troubles.iter().cloned())
+    }
+
+    fn set_desk(&mut self, desk: Option<Desk>) {
+        *self.desk.get_mut().unwrap_or_else(PoisonError::into_inner) = desk;
+    }
+
+    fn take_desk(&mut self) -> Option<Desk> {
+        self.desk.get_mut().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// Notes why the repository cannot be read, and says it where it is new.
+    fn note_unread(&mut self, unread: Option<String>) {
+        match (&self.unread, &unread) {
+            (before, Some(because)) if before.as_ref() != Some(because) => {
+                tracing::warn!(
+                    "nothing that people review begins until the repository can be read: {because}"
+                );
+            }
+            (Some(_), None) => tracing::info!("the repository can be read again"),
+            (Some(_) | None, _) => {}
+        }
+        self.unread = unread;
+    }
+
+    fn note_refused(&mut self, refused: Vec<Refused>) {
+        for Refused { name, fault } in refused {
+            let because = fault.to_string();
+            if self.refused.get(&name) != Some(&because) {
+                tracing::warn!(folder = name, hint = fault.hints.join("; "), "not applied: {because}");
+            }
+            self.refused.insert(name, because);
+        }
+    }
+}
+
+impl Session<'_> {
+    /// Notes which cluster it is.
+    pub(super) fn note_identity(&mut self, world: &World) {
+        let id = world.snapshot.azure.as_ref().map(|facts| facts.cluster.id.to_string());
+        let uid = world.snapshot.cluster.as_ref().map(ToString::to_string);
+        self.reviews.identity = id.zip(uid).map(|(id, uid)| Identity { id, uid });
+    }
+
+    /// Has the repository read where it is time, and takes in what was read.
+    pub(super) async fn keep_up_with_repository(&mut self) {
+        if let Some(reading) = self.reviews.reading.take_if(|reading| reading.is_finished()) {
+            match reading.await {
+                Ok(Ok(Some(desk))) => self.take_in_repository(desk).await,
+                Ok(Ok(None)) => {
+                    self.reviews = Reviews {
+                        identity: self.reviews.identity.take(),
+                        read: self.reviews.read,
+                        ..Reviews::default()
+                    };
+                }
+                Ok(Err(fault)) => self.cannot_read(fault.to_string()),
+                Err(error) => {
+                    self.controller.metrics.panicked();
+                    self.cannot_read(format!("nodeform has a bug: {error}"));
+                }
+            }
+        }
+        let is_due = self.reviews.read.is_none_or(|read| read.elapsed() >= READ / self.clock_speed);
+        let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
+        let Some(identity) = self.reviews.identity.clone().filter(|_| is_due && acts) else { return };
+        if self.reviews.reading.is_some() {
+            return;
+        }
+        self.reviews.read = Some(Instant::now());
+        let (repository, writer) = (self.controller.repository.clone(), self.writer.clone());
+        let woken = Arc::clone(&self.woken);
+        self.reviews.reading = Some(tokio::task::spawn_blocking(move || {
+            let reading = Desk::read(&repository, &writer, &identity);
+            let read = tokio::runtime::Handle::current().block_on(reading);
+            woken.notify_one();
+            read
+        }));
+    }
+
+    fn cannot_read(&mut self, because: String) {
+        self.reviews.set_desk(None);
+        self.reviews.note_unread(Some(because));
+        self.flights.approvals().for_each(|(_, approval)| approval.stop.hold(true));
+    }
+
+    /// Takes the repository in: what is in flight and no longer on the branch begins nothing new.
+    async fn take_in_repository(&mut self, mut desk: Desk) {
+        self.reviews.note_unread(None);
+        for (_, Approval { name, stop }) in self.flights.approvals() {
+            let is_there = desk.there.contains(name);
+            if !is_there && !stop.is_withdrawn() {
+                tracing::warn!(
+                    folder = name,
+                    "no longer on the branch: nothing new begins, and what has begun is finished"
+                );
+                stop.withdraw();
+            }
+            stop.hold(!is_there);
+        }
+        let reviews = &mut self.reviews;
+        reviews.merged = desk.folders.waiting.iter().map(|folder| folder.name.to_string()).collect();
+        let found: BTreeSet<&String> =
+            reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
+        reviews.refused.retain(|name, _| found.contains(name));
+        reviews.note_refused(std::mem::take(&mut desk.folders.refused));
+        let open = desk.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
+        reviews.proposed = open.map(|open| proposed(&open.name, open)).collect();
+        self.reviews.set_desk(Some(desk));
+    }
+
+    /// Has decided what of the merged plans begins and what is proposed, by a world in which nothing else begins now.
+    pub(super) async fn review(&mut self, world: World) {
+        let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
+        let Some(mut desk) = self.reviews.take_desk().filter(|_| acts && self.planning.is_none()) else {
+            return;
+        };
+        for Withdrawn { folder, plan } in std::mem::take(&mut desk.withdrawn) {
+            let place = desk.around.place.folder(&folder);
+            self.withdraw(&world, (folder, place), plan).await;
+        }
+        let plans = desk.folders.waiting.iter().map(|folder| Arc::<str>::from(folder.proposal.plan.id()));
+        let Some(begun) = plans.map(|id| Some((id.clone(), self.flights.begun_of(&id)?))).collect() else {
+            return;
+        };
+        let rest = REST / self.clock_speed;
+        self.reviews.taken.retain(|_, taken| taken.elapsed() < rest);
+        let taken = self.reviews.taken.keys().cloned();
+        let asked = Asked {
+            world,
+            desk,
+            begun,
+            passed_over: self.flights.plans().into_iter().chain(taken).collect(),
+            upkeep: self.reviews.upkeep.clone(),
+            planner: Arc::clone(&self.planner),
+            repository: self.controller.repository.clone(),
+            clock_speed: self.clock_speed,
+        };
+        let metrics = Arc::clone(&self.controller.metrics);
+        self.plan(async move {
+            let done = tokio::task::spawn_blocking(move || reviewing::step(asked)).await;
+            done.map(|done| Step::Reviewed(Box::new(done))).map_err(|error| {
+                metrics.panicked();
+                NoRound::from(vec![format!("reviewing ended with a bug of nodeform: {error}")])
+            })
+        });
+    }
+
+    /// Ends a plan that had begun and is no longer on the branch.
+    async fn withdraw(&mut self, world: &World, (folder, place): (String, String), plan: Plan) {
+        let is_carried = self.flights.approvals().any(|(_, approval)| approval.name == folder);
+        let Some(begun) = self.flights.begun_of(&plan.id()).filter(|_| !is_carried) else { return };
+        let World { snapshot, policy, .. } = world;
+        let left = LeftOut::NoLongerHolds(WITHDRAWN.into());
+        match finish(plan, Now { snapshot, policy, begun: &begun }, &left) {
+            Ok(approved) => {
+                tracing::warn!(folder, "no longer on the branch: withdrawn");
+                let stop = Stop::default();
+                stop.withdraw();
+                let approval = Approval { name: folder, stop };
+                self.carry_merged((snapshot, policy), approved, (approval, &place)).await;
+            }
+            Err(faults) => self.not_approved(&faults),
+        }
+    }
+
+    /// Takes in what was decided.
+    pub(super) async fn of_reviewed(&mut self, done: Done) {
+        let Done { world, desk, begins, expired, refused, pushed, closed, upkeep, troubles } = done;
+        self.reviews.upkeep = upkeep;
+        self.reviews.note_refused(refused);
+        for trouble in troubles.iter().filter(|trouble| !self.reviews.troubles.contains(trouble)) {
+            tracing::warn!("{trouble}");
+        }
+        self.reviews.troubles = troubles;
+        closed.iter().for_each(tell_replaced);
+        if pushed.is_some() || !closed.is_empty() {
+            self.reviews.read = None;
+        }
+        if let Some((class, pushed)) = pushed {
+            tell_pushed(class, &pushed);
+        }
+        for Begins { name, plan, .. } in expired {
+            let folder = desk.around.place.folder(&name);
+            let (plan, by) = (Arc::new(plan), By::Person(Some(&*folder)));
+            if let Err(fault) = Book::expire(self.writer.clone(), &plan, by, self.now()).await {
+                tracing::warn!(%name, hint = fault.hint(), "that it has expired is not written down: {fault}");
+            }
+        }
+        let Some(Begins { name, plan, said }) = begins else { return };
+        self.reviews.taken.insert(plan.id().into(), Instant::now());
+        said.iter().for_each(|line| tracing::info!(%name, "{line}"));
+        self.reviews.refused.remove(&name.to_string());
+        let folder = desk.around.place.folder(&name);
+        let approval = Approval { name: name.to_string(), stop: Stop::default() };
+        let World { snapshot, policy, .. } = &world;
+        self.carry_merged((snapshot, policy), plan, (approval, &folder)).await;
+    }
+}
+
+fn proposed(name: &str, open: &crate::gitops::Proposal) -> FleetReview {
+    let because = match (open.proposed.tip.is_ours, &open.plan) {
+        (false, _) => Some("somebody else committed to it: it is left as it is".to_owned()),
+        (true, None) => Some("its folder does not hold together".to_owned()),
+        (true, Some(_)) => None,
+    };
+    let branch = Some(open.proposed.branch.as_str().to_owned());
+    FleetReview { folder: name.to_owned(), state: ReviewState::Proposed, branch, because }
+}
+
+fn tell_pushed(class: ChangeClass, pushed: &Pushed) {
+    match pushed {
+        Pushed::Proposed { folder, branch, opened_at, replaced } => {
+            let opened_at = opened_at.as_deref();
+            tracing::info!(%class, folder, branch, opened_at, "proposed: review and merge it");
+            replaced.iter().for_each(tell_replaced);
+        }
+        Pushed::Nothing { because, replaced } => {
+            tracing::debug!(%class, "nothing to propose: {because}");
+            replaced.iter().for_each(tell_replaced);
+        }
+    }
+}
+
+fn tell_replaced(Replaced { branch, why, fault }: &Replaced) {
+    match fault {
+        None => tracing::info!(branch, "deleted the branch: {why}"),
+        Some(fault) => tracing::warn!(branch, "the branch ({why}) is not deleted: {fault}"),
+    }
+}
