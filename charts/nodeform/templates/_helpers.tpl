@@ -43,3 +43,27 @@ nodeAffinity:
     nodeSelectorTerms:
       - matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]
 {{- end }}
+{{- /* The clone of the repository that plans are reviewed in, whatever Git puts beside it, and the token. */ -}}
+{{- define "nodeform.gitEnv" -}}
+- {name: XDG_CACHE_HOME, value: /cache}
+- {name: TMPDIR, value: /cache}
+{{- with .Values.review.tokenSecret.name }}
+- {name: NODEFORM_GIT_TOKEN_FILE, value: /var/run/secrets/nodeform.dev/git/token}
+{{- end }}
+{{- with .Values.review.user }}
+- {name: NODEFORM_GIT_USER, value: {{ . | quote }}}
+{{- end }}
+{{- end }}
+{{- define "nodeform.gitMounts" -}}
+- {name: cache, mountPath: /cache}
+{{- with .Values.review.tokenSecret.name }}
+- {name: git, mountPath: /var/run/secrets/nodeform.dev/git, readOnly: true}
+{{- end }}
+{{- end }}
+{{- define "nodeform.gitVolumes" -}}
+- {name: cache, emptyDir: {sizeLimit: 1Gi}}
+{{- with .Values.review.tokenSecret }}{{ if .name }}
+- name: git
+  secret: {secretName: {{ .name | quote }}, defaultMode: 0440, items: [{key: {{ .key | quote }}, path: token}]}
+{{- end }}{{ end }}
+{{- end }}
