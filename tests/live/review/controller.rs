@@ -28,7 +28,7 @@ impl Stage {
 /// A stage with a controller in mode `review`.
 struct Reviewed {
     stage: Stage,
-    _controller: Child,
+    controller: Child,
 }
 
 impl Reviewed {
@@ -39,7 +39,7 @@ impl Reviewed {
         let (status, answer) = stage.program.kube("POST", FLEETS, &fleet).await;
         assert_eq!(status, 201, "{answer}");
         let controller = stage.controls();
-        Self { stage, _controller: controller }
+        Self { stage, controller }
     }
 
     async fn fleet(&self) -> Value {
@@ -55,6 +55,40 @@ impl Reviewed {
         };
         self.stage.program.wait(async || found().await.is_some()).await;
         found().await.expect("it is listed")
+    }
+
+    /// Waits until a reviewed plan has ended so.
+    async fn ends(&self, folder: &str, phase: &str) {
+        self.stage
+            .program
+            .wait(async || {
+                let plans = self.plans_of(folder).await;
+                plans.iter().any(|plan| plan["status"]["phase"] == *phase)
+            })
+            .await;
+        assert_eq!(self.plans_of(folder).await.len(), 1);
+    }
+
+    async fn plans_of(&self, folder: &str) -> Vec<Value> {
+        let plans = self.stage.program.kube("GET", nodeform::ledger::PLANS, &Value::Null).await.1;
+        let items = plans["items"].as_array().cloned().unwrap_or_default();
+        items.into_iter().filter(|plan| plan["spec"]["folder"] == *folder).collect()
+    }
+
+    /// Starts pods that fill a node each, and waits until they run.
+    async fn fills(&self, slots: &[&str]) -> Vec<String> {
+        for slot in slots {
+            self.stage.start_pod(&format!("big-{slot}"), "3", &[slot]).await;
+        }
+        self.stage.runs(slots.len()).await;
+        self.vms().await
+    }
+
+    /// Waits until what replaces all nodes is proposed; returns its folder.
+    async fn proposes(&self) -> String {
+        self.drifts().await;
+        let review = self.waits_for_review(|review| review["state"] == "Proposed").await;
+        review["folder"].as_str().expect("a folder").to_owned()
     }
 
     async fn vms(&self) -> Vec<String> {
@@ -74,11 +108,7 @@ impl Reviewed {
 async fn routine_work_happens_by_itself_and_what_replaces_nodes_once_it_is_merged() {
     let reviewed = Reviewed::start().await;
     let stage = &reviewed.stage;
-    for slot in ["a", "b"] {
-        stage.start_pod(&format!("big-{slot}"), "3", &[slot]).await;
-    }
-    stage.runs(2).await;
-    let before = reviewed.vms().await;
+    let before = reviewed.fills(&["a", "b"]).await;
     assert_eq!(before.len(), 2, "{before:?}");
 
     reviewed.drifts().await;
@@ -96,18 +126,65 @@ async fn routine_work_happens_by_itself_and_what_replaces_nodes_once_it_is_merge
     assert_eq!(reviewed.vms().await, before);
 
     stage.forge.squash(REPLACE);
-    let plans = || async { stage.program.kube("GET", nodeform::ledger::PLANS, &Value::Null).await.1 };
-    stage
-        .program
-        .wait(async || {
-            let plans = plans().await;
-            let items = plans["items"].as_array().cloned().unwrap_or_default();
-            items.iter().any(|plan| plan["spec"]["folder"] == *folder && plan["status"]["phase"] == "Done")
-        })
-        .await;
+    reviewed.ends(&folder, "Done").await;
     let after = reviewed.vms().await;
     assert_eq!(after.len(), 2, "{after:?}");
     assert!(after.iter().all(|vm| !before.contains(vm)), "{before:?} {after:?}");
     let status = stage.program.nodeform(&["status"], &[]).await;
     assert!(status.printed.contains(&folder), "{}", status.printed);
+}
+
+#[tokio::test]
+async fn a_controller_that_is_killed_at_work_leaves_a_merged_plan_to_the_next_and_proposes_nothing_twice() {
+    let mut reviewed = Reviewed::start().await;
+    let before = reviewed.fills(&["a", "b", "c"]).await;
+    let folder = reviewed.proposes().await;
+    let proposed = reviewed.stage.forge.proposed(REPLACE);
+    reviewed.controller.kill().await.expect("it runs");
+    reviewed.controller = reviewed.stage.controls();
+    reviewed.stage.forge.merge(REPLACE);
+    let is_at_work = async |reviewed: &Reviewed| {
+        let vms = reviewed.vms().await;
+        before.iter().any(|vm| !vms.contains(vm))
+    };
+    reviewed.stage.program.wait(async || is_at_work(&reviewed).await).await;
+    assert_eq!(reviewed.stage.forge.proposed(REPLACE), proposed, "what is proposed is not proposed again");
+    reviewed.controller.kill().await.expect("it runs");
+    reviewed.controller = reviewed.stage.controls();
+    reviewed.ends(&folder, "Done").await;
+    reviewed.stage.runs(3).await;
+    let after = reviewed.vms().await;
+    assert_eq!(after.len(), 3, "{after:?}");
+    assert!(after.iter().all(|vm| !before.contains(vm)), "{before:?} {after:?}");
+}
+
+#[tokio::test]
+async fn while_the_repository_is_gone_routine_work_goes_on_and_a_merge_that_is_reverted_is_withdrawn() {
+    let reviewed = Reviewed::start().await;
+    let stage = &reviewed.stage;
+    let freeze = json!({"spec": {"freeze": [{"name": "friday"}]}});
+    let before = reviewed.fills(&["a", "b"]).await;
+    let folder = reviewed.proposes().await;
+    assert_eq!(stage.program.patch(FLEET, &freeze).await.0, 200);
+
+    let stops = async || {
+        let fleet = reviewed.fleet().await;
+        fleet["status"]["stops"].to_string()
+    };
+    let served = stage.forge.served();
+    let away = served.with_extension("away");
+    std::fs::rename(&served, &away).expect("it can be moved");
+    stage.program.wait(async || stops().await.contains("until the repository can be read")).await;
+    stage.start_pod("big-c", "3", &["c"]).await;
+    stage.runs(3).await;
+    std::fs::rename(&away, &served).expect("it can be moved back");
+    stage.program.wait(async || !stops().await.contains("until the repository can be read")).await;
+
+    stage.forge.merge(REPLACE);
+    stage.program.wait(async || !reviewed.plans_of(&folder).await.is_empty()).await;
+    stage.forge.git(&["revert", "--no-edit", "--mainline", "1", "HEAD"]);
+    stage.forge.git(&["push", "--quiet", "origin", "main"]);
+    reviewed.ends(&folder, "Withdrawn").await;
+    let after = reviewed.vms().await;
+    assert!(before.iter().all(|vm| after.contains(vm)), "{before:?} {after:?}");
 }
