@@ -135,6 +135,8 @@ fn differs(open: &Plan, fresh: &Plan) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::launch::tests::world::{moving, planned};
 
@@ -211,6 +213,79 @@ mod tests {
         for open in [Open { plan: Some(&plan), is_edited: true }, Open { plan: None, is_edited: false }] {
             for fresh in [&plan, &empty(&plan)] {
                 assert_eq!(upkeep.step((CLASS, Some(open)), fresh, (far, 1)), Step::Keep);
+            }
+        }
+    }
+
+    /// What happens next to a class's proposal.
+    #[derive(Clone, Copy, Debug)]
+    enum Event {
+        /// So many seconds pass, and so much of the plan is due: nothing, the half, or all.
+        Pass { seconds: i64, due: u8 },
+        /// Somebody commits to the branch.
+        Edit,
+        /// It is merged, or somebody deletes it.
+        Gone,
+    }
+
+    fn events() -> impl Strategy<Value = Vec<Event>> {
+        let pass = (1_i64..900, 0_u8..3).prop_map(|(seconds, due)| Event::Pass { seconds, due });
+        let event = prop_oneof![8 => pass, 1 => Just(Event::Edit), 1 => Just(Event::Gone)];
+        proptest::collection::vec(event, 1..40)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(256))]
+        #[test]
+        fn one_is_open_at_most_and_none_goes_that_somebody_committed_to_or_that_was_covered_just_now(
+            events in events(),
+        ) {
+            let all = planned(&moving());
+            let mut half = all.clone();
+            half.spec.changes.retain(|_, planned| planned.change.delete().is_none());
+            let fresh = [empty(&all), half, all];
+            let Story { mut upkeep, start } = Story::of(&fresh[2]);
+            let (mut open, mut is_edited, mut now) = (None::<Plan>, false, start);
+            let (mut covered_at, mut moved_at) = (start, None::<Timestamp>);
+            for event in events {
+                let (seconds, due) = match event {
+                    Event::Edit => {
+                        is_edited = open.is_some();
+                        continue;
+                    }
+                    Event::Gone => {
+                        (open, is_edited) = (None, false);
+                        continue;
+                    }
+                    Event::Pass { seconds, due } => (seconds, &fresh[usize::from(due)]),
+                };
+                now += SignedDuration::from_secs(seconds);
+                let is_over = open.as_ref().is_some_and(|plan| plan.spec.expires_at.is_none_or(|at| at <= now));
+                if open.as_ref().is_some_and(|plan| !differs(plan, due)) {
+                    covered_at = now;
+                }
+                let state = open.as_ref().map(|plan| Open { plan: Some(plan), is_edited });
+                match upkeep.step((CLASS, state), due, (now, 1)) {
+                    Step::Nothing | Step::Wait(_) => prop_assert!(open.is_none()),
+                    Step::Keep => prop_assert!(open.is_some()),
+                    Step::Close(_) => {
+                        prop_assert!(open.is_some() && !is_edited && due.spec.changes.is_empty());
+                        prop_assert!(is_over || now.duration_since(covered_at) >= DIFFERS_FOR);
+                        open = None;
+                    }
+                    Step::Propose => {
+                        prop_assert!(!is_edited && !due.spec.changes.is_empty());
+                        let pause = moved_at.map(|at| now.duration_since(at));
+                        match &open {
+                            None => prop_assert!(pause.is_none_or(|pause| pause >= BETWEEN_MOVES)),
+                            Some(_) => prop_assert!(
+                                is_over || now.duration_since(covered_at) >= DIFFERS_FOR
+                            ),
+                        }
+                        upkeep.proposed(now);
+                        (open, covered_at, moved_at) = (Some(due.clone()), now, Some(now));
+                    }
+                }
             }
         }
     }

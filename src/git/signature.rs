@@ -13,6 +13,9 @@ use crate::plan::{Plan, file};
 /// What the signature is for: one that was made for something else, as a commit, is none of a plan.
 pub const NAMESPACE: &str = "nodeform-plan";
 
+/// How the text of a signature begins.
+const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
+
 /// Why a signature does not count, or a key is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureFault {
@@ -105,8 +108,12 @@ pub fn signer(plan: &Plan, signature: &str) -> Result<String, SignatureFault> {
 }
 
 fn signed_by(plan: &Plan, signature: &str) -> Result<PublicKey, SignatureFault> {
+    let no_signature = |because: String| SignatureFault::NoSignature { because };
+    if !signature.trim_start().starts_with(BEGIN) {
+        return Err(no_signature(format!("it does not begin with `{BEGIN}`")));
+    }
     let read = SshSig::from_pem(signature);
-    let read = read.map_err(|error| SignatureFault::NoSignature { because: error.to_string() })?;
+    let read = read.map_err(|error| no_signature(format!("its lines cannot be decoded ({error})")))?;
     if read.namespace() != NAMESPACE {
         return Err(SignatureFault::OtherNamespace { namespace: read.namespace().to_owned() });
     }

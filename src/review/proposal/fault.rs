@@ -113,7 +113,7 @@ impl ProposalFault {
                 "move the folder back to where `nodeform propose` put it, or remove it and propose again: `nodeform propose --live`"
             }
             Self::NoFile { .. } | Self::OtherFile { .. } => {
-                "remove it: a plan folder holds `PLAN.md`, `plan.jsonc` and `destroy.txt`, and nothing else"
+                "remove it: a plan folder holds `PLAN.md`, `plan.jsonc`, `destroy.txt` and `plan.jsonc.sig`, and nothing else"
             }
             Self::OldName { .. } => "remove the folder, and propose again: `nodeform propose --live`",
             Self::OtherTemplate { .. } => {
