@@ -118,8 +118,8 @@ pub struct News {
     /// Nodes that run none of the pods that they were made for; `None` until that was looked at: what an earlier process
     /// wrote stays until then.
     pub tried: Option<Vec<TriedNode>>,
-    /// Plans that are reviewed in Git; `None` where none are.
-    pub reviews: Option<Vec<FleetReview>>,
+    /// Plans that are reviewed in Git.
+    pub reviews: Vec<FleetReview>,
     /// Why nothing new begins.
     pub stops: Vec<String>,
 }
@@ -347,7 +347,9 @@ impl News {
             waiting: Some(waiting),
             learned: learned.or_else(|| known.learned.clone()),
             tried: tried.or_else(|| known.tried.clone()),
-            reviews: reviews.map(|reviews| reviews.into_iter().take(REVIEWS_MAX).collect()),
+            // Where nobody reviews, nothing is said of reviews.
+            reviews: (!reviews.is_empty() || known.reviews.is_some())
+                .then(|| reviews.into_iter().take(REVIEWS_MAX).collect()),
             stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
             last_applied_revision: known.last_applied_revision.clone(),
             last_handled_reconcile_at: known.last_handled_reconcile_at.clone(),

@@ -56,8 +56,8 @@ pub(super) struct Standing<'s> {
     pub(super) left: &'s [Awaiting],
     pub(super) back_off: &'s BackOff,
     pub(super) fights: &'s Fights,
-    /// Plans that people review; nothing where nothing is done.
-    pub(super) reviews: Option<Vec<FleetReview>>,
+    /// Plans that people review.
+    pub(super) reviews: Vec<FleetReview>,
     /// What stands in the way of those.
     pub(super) review_troubles: Vec<String>,
     /// Who of Azure throttles or does not answer.

@@ -53,6 +53,8 @@ pub(super) async fn look(reader: &Reader) -> Looked {
 pub(super) struct Approval {
     /// Its folder, with its month.
     pub(super) name: String,
+    /// The same with the repository and the branch, as the ledger has it.
+    pub(super) folder: String,
     /// Whether it is to stop.
     pub(super) stop: Stop,
 }

@@ -8,13 +8,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use jiff::Timestamp;
+
 use crate::api::node_fleet::Git;
 use crate::apply::{ended, recorded, text};
 use crate::automatic::{self, Open, ProposalStep, Upkeep};
 use crate::cluster::Writer;
 use crate::gitops::{
     self, Access, Around, Folder, Folders, GitOpsFault, Known, Merged, Narrowed, NotTaken, Noting, Place,
-    Proposing, Pushed, Refused, Replaced, Taking,
+    Proposal, Proposing, Pushed, Refused, Replaced, Taking,
 };
 use crate::ledger::Ledger;
 use crate::model::ChangeClass;
@@ -251,6 +253,11 @@ impl Merging<'_> {
     }
 }
 
+/// When the world was seen that a proposal was made of.
+fn seen_at(proposal: &Proposal) -> Option<Timestamp> {
+    proposal.plan.as_ref()?.spec.execution.as_ref()?.seen_at
+}
+
 /// What proposals are kept up with.
 struct Upkeeping<'a> {
     planner: &'a Planner,
@@ -265,11 +272,18 @@ impl Upkeeping<'_> {
             let class = classes[0];
             let reviewed = &done.world.policy.fleet.reviewed;
             let is_reviewed = classes.iter().any(|class| reviewed.has_any(*class));
-            let open = done.desk.around.standing.proposals.iter();
-            let open = open.filter(|proposal| proposal.class == class && proposal.is_open).next_back();
             if !is_reviewed {
                 continue;
             }
+            let standing = &done.desk.around.standing;
+            let of_class = || standing.proposals.iter().filter(|it| it.class == class && it.is_open);
+            let open = of_class().max_by_key(|it| (!it.proposed.tip.is_ours, seen_at(it), &it.name));
+            // Two controllers may have proposed at once, for a moment.
+            let others = of_class().filter(|it| open.is_some_and(|open| open.name != it.name));
+            let others = others.filter(|it| it.may_be_replaced());
+            let clone = &done.desk.around.clone;
+            done.closed
+                .extend(others.map(|it| it.delete(clone, "a later one of its class is open".to_owned())));
             let fresh = match self.fresh(done, classes) {
                 Ok(fresh) => fresh,
                 Err(because) => {

@@ -266,7 +266,7 @@ impl<'a> Session<'a> {
             left: &self.left,
             back_off: &self.back_off,
             fights: &self.fights,
-            reviews: self.leads().then(|| self.reviews.listed()),
+            reviews: if self.leads() { self.reviews.listed() } else { Vec::new() },
             review_troubles: self.reviews.troubles().collect(),
             troubles: self.controller.azure.troubles(),
             at: self.now(),

@@ -176,9 +176,10 @@ impl Session<'_> {
         &mut self,
         by: (&Snapshot, &Policy),
         approved: ApprovedPlan,
-        (approval, folder): (Approval, &str),
+        approval: Approval,
     ) {
-        self.carry_out((by, By::Person(Some(folder))), approved, Some(approval)).await;
+        let folder = approval.folder.clone();
+        self.carry_out((by, By::Person(Some(&folder))), approved, Some(approval)).await;
     }
 
     async fn carry_out(

@@ -120,13 +120,7 @@ impl Session<'_> {
         if let Some(reading) = self.reviews.reading.take_if(|reading| reading.is_finished()) {
             match reading.await {
                 Ok(Ok(Some(desk))) => self.take_in_repository(desk).await,
-                Ok(Ok(None)) => {
-                    self.reviews = Reviews {
-                        identity: self.reviews.identity.take(),
-                        read: self.reviews.read,
-                        ..Reviews::default()
-                    };
-                }
+                Ok(Ok(None)) => self.has_no_repository(),
                 Ok(Err(fault)) => self.cannot_read(fault.to_string()),
                 Err(error) => {
                     self.controller.metrics.panicked();
@@ -151,6 +145,13 @@ impl Session<'_> {
         }));
     }
 
+    /// The NodeFleet names no repository, or no longer: what was approved there begins nothing new.
+    fn has_no_repository(&mut self) {
+        self.flights.approvals().for_each(|(_, approval)| approval.stop.ask());
+        let Reviews { identity, read, .. } = std::mem::take(&mut self.reviews);
+        self.reviews = Reviews { identity, read, ..Reviews::default() };
+    }
+
     fn cannot_read(&mut self, because: String) {
         self.reviews.set_desk(None);
         self.reviews.note_unread(Some(because));
@@ -160,7 +161,11 @@ impl Session<'_> {
     /// Takes the repository in: what is in flight and no longer on the branch begins nothing new.
     async fn take_in_repository(&mut self, mut desk: Desk) {
         self.reviews.note_unread(None);
-        for (_, Approval { name, stop }) in self.flights.approvals() {
+        for (_, Approval { name, folder, stop }) in self.flights.approvals() {
+            if desk.around.place.folder(name) != *folder {
+                stop.ask();
+                continue;
+            }
             let is_there = desk.there.contains(name);
             if !is_there && !stop.is_withdrawn() {
                 tracing::warn!(
@@ -230,8 +235,8 @@ impl Session<'_> {
                 tracing::warn!(folder, "no longer on the branch: withdrawn");
                 let stop = Stop::default();
                 stop.withdraw();
-                let approval = Approval { name: folder, stop };
-                self.carry_merged((snapshot, policy), approved, (approval, &place)).await;
+                let approval = Approval { name: folder, folder: place, stop };
+                self.carry_merged((snapshot, policy), approved, approval).await;
             }
             Err(faults) => self.not_approved(&faults),
         }
@@ -265,9 +270,9 @@ impl Session<'_> {
         said.iter().for_each(|line| tracing::info!(%name, "{line}"));
         self.reviews.refused.remove(&name.to_string());
         let folder = desk.around.place.folder(&name);
-        let approval = Approval { name: name.to_string(), stop: Stop::default() };
+        let approval = Approval { name: name.to_string(), folder, stop: Stop::default() };
         let World { snapshot, policy, .. } = &world;
-        self.carry_merged((snapshot, policy), plan, (approval, &folder)).await;
+        self.carry_merged((snapshot, policy), plan, approval).await;
     }
 }
 
