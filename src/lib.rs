@@ -40,12 +40,13 @@
 //! | `controller` | the automatic mode in the cluster: Lease, rounds, what is in flight, status, metrics (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback, and in memory (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
+//! | `forge` | pull requests of Gitea, GitHub, GitLab and Azure DevOps: upkeep, reviews, statuses (feature `live`) |
 //! | `gitops` | plans through a repository: proposed on branches, merged, planned again before they are applied (feature `live`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git`, `gitops`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and `azure_sim` is
-//! pure: no file, no clock, no environment, no randomness, no order that differs from run to run. `tests/architecture.rs`
-//! holds that, and which module may use which.
+//! Everything but `git`, `forge`, `gitops`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and
+//! `azure_sim` is pure: no file, no clock, no environment, no randomness, no order that differs from run to run.
+//! `tests/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
 //!
@@ -89,6 +90,8 @@ pub mod clock;
 pub mod cluster;
 #[cfg(feature = "live")]
 pub mod controller;
+#[cfg(feature = "live")]
+pub mod forge;
 #[cfg(feature = "git")]
 pub mod git;
 #[cfg(feature = "live")]

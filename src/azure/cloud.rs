@@ -189,7 +189,7 @@ fn same_host(address: &str, host: &str) -> bool {
 }
 
 /// Whether an address is on this machine, by number or as `localhost`.
-pub(super) fn is_loopback(url: &Url) -> bool {
+pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),
         Some(url::Host::Ipv4(address)) => address.is_loopback(),

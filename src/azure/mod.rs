@@ -30,12 +30,14 @@ mod transport;
 mod trouble;
 
 pub use client::{Azure, Settings, SetupFault};
+pub(crate) use cloud::is_loopback;
 pub use cloud::{Cloud, CloudFault};
 pub use environment_file::EnvironmentFault;
 pub use failure::{Call, Failure, NotArm};
 pub use operation::{Operation, Progress};
 pub use permit::Permit;
 pub use sign_in::{SignIn, SignInFault};
+pub(crate) use transport::cause;
 pub use transport::{TransportFault, Unreachable};
 pub use trouble::Trouble;
 

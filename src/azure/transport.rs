@@ -3,6 +3,7 @@
 //! Must never follow a redirect (the token would go along), speak plain HTTP beyond this machine and its metadata
 //! service, or put an address with its query into an error.
 
+pub(crate) mod cause;
 mod fault;
 
 use std::sync::Arc;

@@ -78,8 +78,19 @@ const EDGES: &[(&str, &[&str])] = &[
 ];
 
 /// Modules where things may happen: repositories, files, the terminal.
-const EFFECTS: &[&str] =
-    &["git", "gitops", "cli", "clock", "azure", "azure_sim", "cluster", "observe", "apply", "controller"];
+const EFFECTS: &[&str] = &[
+    "git",
+    "gitops",
+    "forge",
+    "cli",
+    "clock",
+    "azure",
+    "azure_sim",
+    "cluster",
+    "observe",
+    "apply",
+    "controller",
+];
 
 /// What a pure module must not mention, and why.
 const FORBIDDEN: &[(&str, &str)] = &[

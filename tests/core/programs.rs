@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What is built apart: the fuzz targets, and the control plane, which is of Go.
-const APART: [&str; 2] = ["tests/fuzz", "tests/e2e/control-plane"];
+/// What is built apart: the fuzz targets, and the control plane and the forge, which are of Go.
+const APART: [&str; 3] = ["tests/fuzz", "tests/e2e/control-plane", "tests/e2e/forge"];
 
 /// The most programs that CI has time to link.
 const PROGRAMS_MAX: usize = 9;

@@ -5,6 +5,8 @@ use std::error::Error;
 
 use azure_core::error::ErrorKind;
 
+use super::cause::{self, chain, innermost};
+
 /// What went wrong before there was a whole answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransportFault {
@@ -116,44 +118,20 @@ impl TransportFault {
 pub(super) fn of(host: &str, error: &reqwest::Error) -> TransportFault {
     let host = host.to_owned();
     if error.is_builder() {
-        return TransportFault::BadRequest(root(error));
+        return TransportFault::BadRequest(innermost(error));
     }
     if !error.is_connect() {
-        let why = if error.is_timeout() { "no answer in time".to_owned() } else { root(error) };
+        let why = if error.is_timeout() { "no answer in time".to_owned() } else { innermost(error) };
         return TransportFault::Lost { host, why };
     }
     let why = if error.is_timeout() {
         Unreachable::Timeout
-    } else if let Some(tls) = find_tls(error) {
+    } else if let Some(tls) = cause::tls(error) {
         Unreachable::Tls(tls)
     } else if chain(error).any(|cause| cause.to_string().contains("failed to lookup address")) {
         Unreachable::Name
     } else {
-        Unreachable::Connect(root(error))
+        Unreachable::Connect(innermost(error))
     };
     TransportFault::Unreachable { host, why }
-}
-
-fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
-    std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
-}
-
-/// The words of the innermost cause; outer ones hold the address.
-fn root(error: &reqwest::Error) -> String {
-    chain(error).last().map(ToString::to_string).unwrap_or_default()
-}
-
-/// rustls' error lies in one `io::Error` or several, none of which names it as its source.
-fn find_tls(error: &reqwest::Error) -> Option<String> {
-    chain(error).find_map(|cause| {
-        let mut next: Option<&(dyn Error + 'static)> = Some(cause);
-        while let Some(error) = next {
-            if let Some(tls) = error.downcast_ref::<rustls::Error>() {
-                return Some(tls.to_string());
-            }
-            let inner = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
-            next = inner.map(|inner| inner as &(dyn Error + 'static));
-        }
-        None
-    })
 }

@@ -1,0 +1,207 @@
+//! Gitea's JSON, of which anything may be missing, to values.
+
+use jiff::Timestamp;
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use crate::forge::answer::{About, page, time};
+use crate::forge::comment::Comment;
+use crate::forge::fault::{FaultKind, ForgeFault};
+use crate::forge::pull_request::{CommitId, PullRequest, PullRequestState, Text};
+use crate::forge::review::{Review, Standing, Verdict};
+use crate::forge::status::{Status, StatusState};
+use crate::forge::user::{Permission, User, name};
+
+/// An account.
+#[derive(Debug, Deserialize)]
+pub(super) struct Account {
+    id: Option<i64>,
+    login: Option<String>,
+}
+
+impl Account {
+    /// The user; none for deleted accounts, which share one number below zero.
+    pub(super) fn user(self) -> Option<User> {
+        let id = self.id.filter(|id| *id > 0)?;
+        Some(User::new(&id.to_string(), &self.login?))
+    }
+}
+
+/// A pull request.
+#[derive(Debug, Deserialize)]
+pub(super) struct Pull {
+    number: Option<u64>,
+    state: Option<String>,
+    title: Option<String>,
+    body: Option<String>,
+    html_url: Option<String>,
+    user: Option<Account>,
+    head: Option<Side>,
+    base: Option<Side>,
+    merged: Option<bool>,
+    merged_at: Option<String>,
+    merged_by: Option<Account>,
+    merge_commit_sha: Option<String>,
+    closed_at: Option<String>,
+}
+
+/// One side of a pull request. `ref` leads to the pull request itself once the branch is gone; `label` keeps its name.
+#[derive(Debug, Deserialize)]
+struct Side {
+    label: Option<String>,
+    sha: Option<String>,
+    repo_id: Option<i64>,
+}
+
+impl Pull {
+    pub(super) fn closed_at(&self) -> Option<Timestamp> {
+        time(self.closed_at.as_deref())
+    }
+
+    /// Returns whether it leads from one branch to another, both of the repository.
+    pub(super) fn is_of(&self, source: &str, target: &str) -> bool {
+        let (Some(head), Some(base)) = (&self.head, &self.base) else { return false };
+        let is = |side: &Side, name: &str| side.label.as_deref() == Some(name);
+        is(head, source) && is(base, target) && head.repo_id == base.repo_id
+    }
+
+    pub(super) fn read(self, about: &About) -> Result<PullRequest, ForgeFault> {
+        let at = time(self.closed_at.as_deref());
+        let state = match (self.state.as_deref(), self.merged) {
+            (Some("open"), _) => PullRequestState::Open,
+            (Some("closed"), Some(true)) => PullRequestState::Merged {
+                commit: self.merge_commit_sha.as_deref().and_then(CommitId::parse),
+                by: self.merged_by.and_then(Account::user),
+                at: time(self.merged_at.as_deref()).or(at),
+            },
+            (Some("closed"), Some(false)) => PullRequestState::Closed { at },
+            _ => return Err(about.fault(FaultKind::Misses { field: "state" })),
+        };
+        let head = about.required(self.head, "head")?;
+        let base = about.required(self.base, "base")?;
+        Ok(PullRequest {
+            number: about.required(self.number, "number")?,
+            state,
+            text: Text { title: about.required(self.title, "title")?, body: self.body.unwrap_or_default() },
+            source: name(&about.required(head.label, "head.label")?),
+            target: name(&about.required(base.label, "base.label")?),
+            head: about.commit(head.sha.as_deref(), "head.sha")?,
+            author: self.user.and_then(Account::user),
+            url: page(self.html_url),
+            is_from_fork: head.repo_id != base.repo_id,
+        })
+    }
+}
+
+/// A review.
+#[derive(Debug, Deserialize)]
+pub(super) struct Decision {
+    user: Option<Account>,
+    state: Option<String>,
+    commit_id: Option<String>,
+    submitted_at: Option<String>,
+    dismissed: Option<bool>,
+    stale: Option<bool>,
+}
+
+impl Decision {
+    /// The decision; none where the review decides nothing, or by an account that is deleted.
+    pub(super) fn read(self) -> Option<Review> {
+        let verdict = match self.state.as_deref()? {
+            "APPROVED" => Verdict::Approved,
+            "REQUEST_CHANGES" => Verdict::ChangesRequested,
+            _ => return None,
+        };
+        // A flag that is missing speaks against the approval.
+        let standing = match (self.dismissed, self.stale) {
+            (Some(false), Some(false)) => Standing::Current,
+            (Some(false), _) => Standing::Stale,
+            (Some(true) | None, _) => Standing::Dismissed,
+        };
+        Some(Review {
+            by: self.user?.user()?,
+            verdict,
+            commit: self.commit_id.as_deref().and_then(CommitId::parse),
+            at: time(self.submitted_at.as_deref()),
+            standing,
+        })
+    }
+}
+
+/// What a user may do.
+#[derive(Debug, Deserialize)]
+pub(super) struct Access {
+    permission: Option<String>,
+    user: Option<Account>,
+}
+
+impl Access {
+    /// Returns the permission, if it is of the account that was meant: names pass to others.
+    pub(super) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
+        let permission = about.required(self.permission, "permission")?;
+        let is_meant = self.user.and_then(Account::user).is_some_and(|user| user.id == meant.id);
+        Ok(match &*permission {
+            _ if !is_meant => Permission::None,
+            "owner" | "admin" | "write" => Permission::Write,
+            "read" => Permission::Read,
+            "none" => Permission::None,
+            _ => Permission::Unknown,
+        })
+    }
+}
+
+/// A comment.
+#[derive(Debug, Deserialize)]
+pub(super) struct Remark {
+    id: Option<u64>,
+    body: Option<String>,
+    user: Option<Account>,
+}
+
+impl Remark {
+    pub(super) fn read(self, about: &About) -> Result<Comment, ForgeFault> {
+        let id = about.required(self.id, "id")?.to_string();
+        let author = self.user.and_then(Account::user).map(|user| user.id);
+        Ok(Comment { id, author, text: self.body.unwrap_or_default() })
+    }
+}
+
+/// A status.
+#[derive(Debug, Deserialize)]
+pub(super) struct Mark {
+    context: Option<String>,
+    status: Option<String>,
+    description: Option<String>,
+    target_url: Option<String>,
+}
+
+impl Mark {
+    pub(super) fn is_of(&self, context: &str) -> bool {
+        self.context.as_deref() == Some(context)
+    }
+
+    /// The status; none where it is of a state that we never set.
+    pub(super) fn read(self) -> Option<Status> {
+        let state = match self.status.as_deref()? {
+            "pending" => StatusState::Pending,
+            "success" => StatusState::Success,
+            "failure" => StatusState::Failure,
+            "error" => StatusState::Error,
+            _ => return None,
+        };
+        let url = self.target_url.filter(|url| !url.is_empty());
+        Some(Status { context: self.context?, state, description: self.description.unwrap_or_default(), url })
+    }
+}
+
+/// A status as it is sent.
+pub(super) fn mark(status: &Status) -> Value {
+    let Status { context, state, description, url } = status;
+    let state = match state {
+        StatusState::Pending => "pending",
+        StatusState::Success => "success",
+        StatusState::Failure => "failure",
+        StatusState::Error => "error",
+    };
+    json!({"context": context, "state": state, "description": description, "target_url": url.as_deref().unwrap_or("")})
+}

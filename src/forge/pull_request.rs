@@ -1,0 +1,151 @@
+//! A pull request as every forge has it; GitLab calls it a merge request.
+
+use std::fmt;
+
+use jiff::Timestamp;
+
+use super::user::User;
+use crate::git::remote::Branch;
+
+/// The id of a commit: 40 or 64 hexadecimal digits, in lower case.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CommitId(String);
+
+impl CommitId {
+    /// Reads an id; `None` for anything else, abbreviations included.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
+        (is_hex && matches!(text.len(), 40 | 64)).then(|| Self(text.to_ascii_lowercase()))
+    }
+
+    /// Returns the digits.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for CommitId {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+/// From which branch to which, both of the same repository.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Branches {
+    /// The branch with the change.
+    pub source: Branch,
+    /// The branch that takes it.
+    pub target: Branch,
+}
+
+/// What people read of a pull request.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Text {
+    /// The title, in one line.
+    pub title: String,
+    /// The description, in Markdown.
+    pub body: String,
+}
+
+/// A pull request as it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PullRequest {
+    /// The number within the repository.
+    pub number: u64,
+    /// Whether it is open, and how it ended.
+    pub state: PullRequestState,
+    /// The title and the description, as anybody with permission may have written them: not fit to be shown as they are.
+    pub text: Text,
+    /// The name of the source branch.
+    pub source: String,
+    /// The name of the target branch.
+    pub target: String,
+    /// The newest commit of the source branch.
+    pub head: CommitId,
+    /// Who opened it; `None` once the account is deleted.
+    pub author: Option<User>,
+    /// The page for people, where the forge names a valid one.
+    pub url: Option<String>,
+    /// The source branch lies in another repository, where anybody may choose its name.
+    pub is_from_fork: bool,
+}
+
+impl PullRequest {
+    /// Returns whether it is open.
+    #[must_use]
+    pub const fn is_open(&self) -> bool {
+        matches!(self.state, PullRequestState::Open)
+    }
+}
+
+/// Whether a pull request is open, and how it ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PullRequestState {
+    /// It can be merged or closed.
+    Open,
+    /// The target branch has its change.
+    Merged {
+        /// The commit of the target branch that brought the change.
+        commit: Option<CommitId>,
+        /// Who merged it; `None` in lists of GitHub and for a deleted account.
+        by: Option<User>,
+        /// When.
+        at: Option<Timestamp>,
+    },
+    /// It was closed without its change.
+    Closed {
+        /// When.
+        at: Option<Timestamp>,
+    },
+}
+
+impl PullRequestState {
+    /// Returns when it ended; `None` while it is open, and where the forge does not say.
+    #[must_use]
+    pub const fn ended_at(&self) -> Option<Timestamp> {
+        match self {
+            Self::Open => None,
+            Self::Merged { at, .. } | Self::Closed { at } => *at,
+        }
+    }
+}
+
+/// Which pull requests are sought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sought {
+    /// Open ones.
+    Open,
+    /// Merged and closed ones.
+    Ended,
+}
+
+/// A pull request after [`super::Forge::open`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Opened {
+    /// It was opened now.
+    New(PullRequest),
+    /// It was open already. Its text is as it was.
+    Found(PullRequest),
+}
+
+impl Opened {
+    /// Returns the pull request.
+    #[must_use]
+    pub fn into_pull_request(self) -> PullRequest {
+        match self {
+            Self::New(pull_request) | Self::Found(pull_request) => pull_request,
+        }
+    }
+}
+
+/// Whether anything had to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Written {
+    /// It differed, and was written.
+    Written,
+    /// It was so already.
+    Unchanged,
+}

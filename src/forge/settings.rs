@@ -1,0 +1,113 @@
+//! Which repository, and who acts there.
+
+use std::time::Duration;
+
+use super::fault::{FaultKind, ForgeFault};
+use super::gitea::Gitea;
+use super::kind::ForgeKind;
+use super::place::Place;
+use super::transport::{Authorization, Endpoint, Transport};
+use super::upkeep::Upkeep;
+use super::{Forge, limits};
+use crate::clock::Clock;
+use crate::git::remote::Address;
+use crate::model::Secret;
+
+/// What a client of a forge is made of.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The kind of forge; [`ForgeKind::of_host`] knows public ones.
+    pub kind: ForgeKind,
+    /// The repository, by the address that Git uses.
+    pub address: Address,
+    /// What proves who we are.
+    pub credential: Credential,
+    /// What time it is, for waits that the forge asks for.
+    pub clock: Clock,
+    /// The longest exchange; `None` for [`limits::EXCHANGE_TIMEOUT`], and more than that is never waited.
+    pub time_limit: Option<Duration>,
+}
+
+/// What proves who we are. It neither prints nor serialises.
+#[derive(Clone, Debug)]
+pub enum Credential {
+    /// A personal, project or group access token, sent as the forge expects it.
+    Token(Secret),
+    /// A token of OAuth, such as one of Entra ID for Azure DevOps. It expires: connect again with the next one.
+    Bearer(Secret),
+}
+
+/// Makes a client of a repository. Nothing is sent.
+///
+/// # Errors
+/// The address is not one of such a forge, the token cannot be sent, or TLS cannot be set up.
+pub fn connect(settings: &Settings) -> Result<Box<dyn Forge>, ForgeFault> {
+    connected(settings).map_err(|kind| ForgeFault {
+        deed: format!("use {} as a repository of {}", settings.address, settings.kind),
+        host: url::Url::parse(settings.address.as_str())
+            .ok()
+            .and_then(|url| url.host_str().map(str::to_owned))
+            .unwrap_or_default(),
+        kind,
+    })
+}
+
+fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
+    let place = Place::of(&settings.address).map_err(|because| FaultKind::Settings { because })?;
+    Ok(match settings.kind {
+        ForgeKind::Gitea => Box::new(Upkeep::new(Gitea::new(settings, &place)?)),
+        ForgeKind::GitHub | ForgeKind::GitLab | ForgeKind::AzureDevOps => {
+            let because = format!("{} is not supported", settings.kind);
+            return Err(FaultKind::Settings { because });
+        }
+    })
+}
+
+impl Settings {
+    /// Makes the transport of an API below a path of the host.
+    pub(super) fn transport(&self, place: &Place, dialect: &Dialect) -> Result<Transport, FaultKind> {
+        let authorization = match (&self.credential, dialect.scheme) {
+            (Credential::Token(token), Scheme::Basic) => Authorization::basic(token),
+            (Credential::Token(token), Scheme::Named(scheme)) => Authorization::of(scheme, token),
+            (Credential::Bearer(token), _) => Authorization::of("Bearer", token),
+        };
+        let because = || "the token is empty, or has letters that a token does not have".to_owned();
+        let authorization = authorization.ok_or_else(|| FaultKind::Settings { because: because() })?;
+        let mut base = place.origin.clone();
+        base.set_path(dialect.path);
+        let most = dialect.time_limit;
+        let time_limit = self.time_limit.map_or(most, |limit| limit.min(most));
+        let endpoint =
+            Endpoint { base, authorization, accept: dialect.accept, time_limit, clock: self.clock };
+        Transport::new(endpoint)
+    }
+}
+
+/// How a forge is spoken to.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Dialect {
+    /// The path of the API.
+    pub(super) path: &'static str,
+    /// How an access token is sent.
+    pub(super) scheme: Scheme,
+    /// The media type of answers.
+    pub(super) accept: &'static str,
+    /// The longest exchange.
+    pub(super) time_limit: Duration,
+}
+
+impl Dialect {
+    /// An API at a path, with JSON and the usual bounds.
+    pub(super) const fn at(path: &'static str, scheme: Scheme) -> Self {
+        Self { path, scheme, accept: "application/json", time_limit: limits::EXCHANGE_TIMEOUT }
+    }
+}
+
+/// How an access token is sent.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Scheme {
+    /// In place of a password.
+    Basic,
+    /// Behind this word.
+    Named(&'static str),
+}
