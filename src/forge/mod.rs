@@ -51,11 +51,12 @@ pub trait Forge: fmt::Debug + Send + Sync {
     /// Returns who the token is: the user that nodeform acts as. It is asked once.
     async fn user(&self) -> Result<User, ForgeFault>;
 
-    /// Finds the newest pull request from one branch to another, open or ended. Those of forks are left out, since anybody
-    /// chooses the names of their branches.
+    /// Finds a pull request from one branch to another: the first one that is open, or the last one that ended. Those of forks
+    /// are left out, since anybody chooses the names of their branches.
     async fn find(&self, branches: &Branches, sought: Sought) -> Result<Option<PullRequest>, ForgeFault>;
 
-    /// Opens a pull request, unless one of these branches is open: then it returns that one, with the text that it has.
+    /// Opens a pull request, unless one of these branches is open: then it returns that one, with the text that it has. Opened by
+    /// two programs at the same time, one stays open.
     async fn open(&self, branches: &Branches, text: &Text) -> Result<Opened, ForgeFault>;
 
     /// Writes the title and the description, each only where it differs.

@@ -14,13 +14,24 @@ pub(super) struct Listed<T> {
     pub(super) about: About,
 }
 
-/// How a forge counts pages from 1, by the names of its parameters.
+/// How a forge takes lists apart, by the names of its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paging {
+    /// How many entries a page has.
     pub(super) size: &'static str,
-    pub(super) page: &'static str,
+    /// Where a page begins.
+    pub(super) start: Start,
     /// The field that holds the entries, where the answer is not a list itself.
     pub(super) within: Option<&'static str>,
+}
+
+/// The parameter that says where a page begins.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Start {
+    /// By its number, from 1.
+    Page(&'static str),
+    /// By the number of entries before it.
+    Entry(&'static str),
 }
 
 /// What is enough of a list.
@@ -69,7 +80,11 @@ impl Paging {
         let mut page = 1;
         loop {
             let call = call.clone().query(self.size, &PAGE_ENTRIES.to_string());
-            let answer = transport.send(&call.query(self.page, &page.to_string())).await?;
+            let call = match self.start {
+                Start::Page(name) => call.query(name, &page.to_string()),
+                Start::Entry(name) => call.query(name, &entries.len().to_string()),
+            };
+            let answer = transport.send(&call).await?;
             let read: Vec<T> = self.within.map_or_else(|| answer.read(), |field| answer.read_list(field))?;
             // A forge may have a lower limit of its own: then only its link says that there is more.
             let is_end = read.is_empty() || (read.len() < PAGE_ENTRIES && !answer.has_next());

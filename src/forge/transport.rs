@@ -230,6 +230,13 @@ impl Transport {
         }
     }
 
+    /// The address of a page on the host, for people.
+    pub(super) fn page(&self, path: &[&str]) -> Option<String> {
+        let mut url = self.base.clone();
+        url.path_segments_mut().ok()?.clear().extend(path);
+        Some(url.into())
+    }
+
     /// Makes an error of this forge.
     pub(super) fn fault(&self, deed: String, kind: FaultKind) -> ForgeFault {
         ForgeFault { deed, host: self.host(), kind }

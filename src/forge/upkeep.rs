@@ -63,7 +63,12 @@ impl<A: Api> Forge for Upkeep<A> {
                 && found.target == branches.target.as_str()
                 && found.is_open() == (sought == Sought::Open)
         };
-        Ok(self.api.of_branches(branches, sought).await?.into_iter().find(is_meant))
+        let found = self.api.of_branches(branches, sought).await?.into_iter().filter(is_meant);
+        Ok(match sought {
+            // Of two that were opened at the same time everybody keeps to the first.
+            Sought::Open => found.min_by_key(|found| found.number),
+            Sought::Ended => found.max_by_key(|found| found.number),
+        })
     }
 
     async fn open(&self, branches: &Branches, text: &Text) -> Result<Opened, ForgeFault> {
@@ -71,16 +76,23 @@ impl<A: Api> Forge for Upkeep<A> {
         if let Some(found) = self.find(branches, Sought::Open).await? {
             return Ok(Opened::Found(found));
         }
-        let refused = match self.api.create(branches, text).await {
-            Ok(pull_request) => return Ok(Opened::New(pull_request)),
+        let created = match self.api.create(branches, text).await {
+            Ok(created) => created,
+            // Perhaps somebody else was faster, or the answer to our own earlier request was lost.
             Err(fault) if matches!(fault.kind, FaultKind::Conflict { .. } | FaultKind::Invalid { .. }) => {
-                fault
+                let found = self.find(branches, Sought::Open).await?;
+                return found.map(Opened::Found).ok_or(fault);
             }
             Err(fault) => return Err(fault),
         };
-        // Perhaps somebody else was faster, or the answer to our own earlier request was lost.
-        let found = self.find(branches, Sought::Open).await?;
-        found.map(Opened::Found).ok_or(refused)
+        // A forge may take two that come at the same time (Gitea does): the later one is withdrawn.
+        match self.find(branches, Sought::Open).await? {
+            Some(first) if first.number < created.number => {
+                self.api.change(created.number, Change::Close).await?;
+                Ok(Opened::Found(first))
+            }
+            Some(_) | None => Ok(Opened::New(created)),
+        }
     }
 
     async fn update(&self, number: u64, text: &Text) -> Result<Written, ForgeFault> {

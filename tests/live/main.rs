@@ -12,6 +12,7 @@ mod book;
 mod canaries;
 mod controller;
 mod forbidden;
+mod forge;
 mod joins;
 mod killed;
 mod launch;

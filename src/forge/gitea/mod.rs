@@ -12,7 +12,7 @@ use super::api::{Api, Change};
 use super::comment::Comment;
 use super::fault::{FaultKind, ForgeFault};
 use super::kind::{self, TextLimits};
-use super::pages::{Enough, Listed, Longer, Paging};
+use super::pages::{Enough, Listed, Longer, Paging, Start};
 use super::place::Place;
 use super::pull_request::{Branches, CommitId, PullRequest, Sought, Text};
 use super::review::Review;
@@ -22,7 +22,7 @@ use super::transport::{Call, Transport};
 use super::user::{Permission, User};
 
 const DIALECT: Dialect = Dialect::at("/api/v1", Scheme::Named("token"));
-const PAGING: Paging = Paging { size: "limit", page: "page", within: None };
+const PAGING: Paging = Paging { size: "limit", start: Start::Page("page"), within: None };
 /// The newest status of each name. The plain list of statuses cannot be sorted within a second.
 const COMBINED: Paging = Paging { within: Some("statuses"), ..PAGING };
 

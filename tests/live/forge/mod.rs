@@ -1,0 +1,8 @@
+//! Clients of forges: against a real Gitea, and against fakes that the official descriptions judge.
+
+mod fake;
+mod gitea;
+mod judge;
+mod judged;
+mod real;
+mod specification;
