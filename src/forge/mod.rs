@@ -13,6 +13,7 @@ mod api;
 mod comment;
 mod fault;
 mod gitea;
+mod github;
 mod kind;
 pub mod limits;
 mod pages;

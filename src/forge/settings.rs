@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use super::fault::{FaultKind, ForgeFault};
 use super::gitea::Gitea;
+use super::github::GitHub;
 use super::kind::ForgeKind;
 use super::place::Place;
 use super::transport::{Authorization, Endpoint, Transport};
@@ -56,7 +57,8 @@ fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
     let place = Place::of(&settings.address).map_err(|because| FaultKind::Settings { because })?;
     Ok(match settings.kind {
         ForgeKind::Gitea => Box::new(Upkeep::new(Gitea::new(settings, &place)?)),
-        ForgeKind::GitHub | ForgeKind::GitLab | ForgeKind::AzureDevOps => {
+        ForgeKind::GitHub => Box::new(Upkeep::new(GitHub::new(settings, &place)?)),
+        ForgeKind::GitLab | ForgeKind::AzureDevOps => {
             let because = format!("{} is not supported", settings.kind);
             return Err(FaultKind::Settings { because });
         }

@@ -2,6 +2,7 @@
 
 mod fake;
 mod gitea;
+mod github;
 mod judge;
 mod judged;
 mod real;
