@@ -14,6 +14,8 @@ mod comment;
 mod fault;
 mod gitea;
 mod github;
+mod gitlab;
+mod history;
 mod kind;
 pub mod limits;
 mod pages;

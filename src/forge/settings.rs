@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::fault::{FaultKind, ForgeFault};
 use super::gitea::Gitea;
 use super::github::GitHub;
+use super::gitlab::GitLab;
 use super::kind::ForgeKind;
 use super::place::Place;
 use super::transport::{Authorization, Endpoint, Transport};
@@ -58,7 +59,8 @@ fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
     Ok(match settings.kind {
         ForgeKind::Gitea => Box::new(Upkeep::new(Gitea::new(settings, &place)?)),
         ForgeKind::GitHub => Box::new(Upkeep::new(GitHub::new(settings, &place)?)),
-        ForgeKind::GitLab | ForgeKind::AzureDevOps => {
+        ForgeKind::GitLab => Box::new(Upkeep::new(GitLab::new(settings, &place)?)),
+        ForgeKind::AzureDevOps => {
             let because = format!("{} is not supported", settings.kind);
             return Err(FaultKind::Settings { because });
         }

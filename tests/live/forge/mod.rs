@@ -3,6 +3,7 @@
 mod fake;
 mod gitea;
 mod github;
+mod gitlab;
 mod judge;
 mod judged;
 mod real;
