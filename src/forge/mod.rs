@@ -10,6 +10,7 @@
 
 mod answer;
 mod api;
+mod azure_devops;
 mod comment;
 mod fault;
 mod gitea;

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::azure_devops::AzureDevOps;
 use super::fault::{FaultKind, ForgeFault};
 use super::gitea::Gitea;
 use super::github::GitHub;
@@ -60,10 +61,7 @@ fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
         ForgeKind::Gitea => Box::new(Upkeep::new(Gitea::new(settings, &place)?)),
         ForgeKind::GitHub => Box::new(Upkeep::new(GitHub::new(settings, &place)?)),
         ForgeKind::GitLab => Box::new(Upkeep::new(GitLab::new(settings, &place)?)),
-        ForgeKind::AzureDevOps => {
-            let because = format!("{} is not supported", settings.kind);
-            return Err(FaultKind::Settings { because });
-        }
+        ForgeKind::AzureDevOps => Box::new(Upkeep::new(AzureDevOps::new(settings, &place)?)),
     })
 }
 

@@ -1,5 +1,6 @@
 //! Clients of forges: against a real Gitea, and against fakes that the official descriptions judge.
 
+mod azure_devops;
 mod fake;
 mod gitea;
 mod github;
