@@ -1,6 +1,7 @@
 //! Clients of forges: against a real Gitea, and against fakes that the official descriptions judge.
 
 mod azure_devops;
+mod bad_input;
 mod fake;
 mod gitea;
 mod github;
