@@ -22,6 +22,9 @@ const PENDING_FOR: SignedDuration = SignedDuration::from_mins(2);
 /// The least time between two proposals to move pods, so that a fleet is not moved about.
 const BETWEEN_MOVES: SignedDuration = SignedDuration::from_hours(6);
 
+/// For how long what people rejected is not proposed again, where nothing else is due by then.
+const REJECTED_FOR: SignedDuration = SignedDuration::from_hours(24);
+
 /// How many nodes may differ, as a number and in hundredths, until a proposal is replaced.
 const NODES_DIFFER: usize = 2;
 const NODES_DIFFER_PERCENT: usize = 10;
@@ -33,6 +36,8 @@ pub struct Open<'a> {
     pub plan: Option<&'a Plan>,
     /// Whether somebody else has committed to its branch.
     pub is_edited: bool,
+    /// When people closed its pull request without merging it.
+    pub rejected_at: Option<Timestamp>,
 }
 
 /// What is done about a class's proposal.
@@ -88,6 +93,14 @@ impl Upkeep {
         };
         self.due_since = None;
         let Some(plan) = open.plan.filter(|_| !open.is_edited) else { return Step::Keep };
+        if let Some(at) = open.rejected_at {
+            let is_long_ago = now.duration_since(at) >= wait(REJECTED_FOR);
+            return match (is_due, is_long_ago || differs(plan, fresh)) {
+                (true, true) => Step::Propose,
+                (false, true) => Step::Close("it was rejected"),
+                (_, false) => Step::Keep,
+            };
+        }
         let is_over = plan.spec.expires_at.is_none_or(|at| at <= now);
         if !is_over && !differs(plan, fresh) {
             self.differs_since = None;
@@ -164,7 +177,7 @@ mod tests {
         }
 
         fn step(&mut self, seconds: i64, open: Option<&Plan>, fresh: &Plan) -> Step {
-            let open = open.map(|plan| Open { plan: Some(plan), is_edited: false });
+            let open = open.map(|plan| Open { plan: Some(plan), is_edited: false, rejected_at: None });
             let now = self.at(seconds);
             self.upkeep.step((CLASS, open), fresh, (now, 1))
         }
@@ -210,11 +223,27 @@ mod tests {
         let plan = planned(&moving());
         let mut upkeep = Upkeep::default();
         let far = Timestamp::MAX;
-        for open in [Open { plan: Some(&plan), is_edited: true }, Open { plan: None, is_edited: false }] {
+        for open in [Open { plan: Some(&plan), is_edited: true, rejected_at: None }, Open { plan: None, is_edited: false, rejected_at: None }] {
             for fresh in [&plan, &empty(&plan)] {
                 assert_eq!(upkeep.step((CLASS, Some(open)), fresh, (far, 1)), Step::Keep);
             }
         }
+    }
+
+    #[test]
+    fn what_people_rejected_comes_back_a_day_later_or_when_something_else_is_due() {
+        let plan = planned(&moving());
+        let mut other = plan.clone();
+        other.spec.changes.retain(|_, planned| planned.change.delete().is_none());
+        let Story { mut upkeep, start } = Story::of(&plan);
+        let open = Open { plan: Some(&plan), is_edited: false, rejected_at: Some(start) };
+        let mut step = |hours: i64, fresh: &Plan| {
+            upkeep.step((CLASS, Some(open)), fresh, (start + SignedDuration::from_hours(hours), 1))
+        };
+        assert_eq!((step(1, &plan), step(23, &plan)), (Step::Keep, Step::Keep));
+        assert_eq!(step(24, &plan), Step::Propose);
+        assert_eq!(step(1, &other), Step::Propose);
+        assert_eq!(step(1, &empty(&plan)), Step::Close("it was rejected"));
     }
 
     /// What happens next to a class's proposal.
@@ -264,7 +293,7 @@ mod tests {
                 if open.as_ref().is_some_and(|plan| !differs(plan, due)) {
                     covered_at = now;
                 }
-                let state = open.as_ref().map(|plan| Open { plan: Some(plan), is_edited });
+                let state = open.as_ref().map(|plan| Open { plan: Some(plan), is_edited, rejected_at: None });
                 match upkeep.step((CLASS, state), due, (now, 1)) {
                     Step::Nothing | Step::Wait(_) => prop_assert!(open.is_none()),
                     Step::Keep => prop_assert!(open.is_some()),

@@ -106,11 +106,12 @@ fn text(found: &Found) -> String {
 }
 
 /// Where a plan is that is reviewed in Git.
-fn of_review(FleetReview { folder, state, branch, because }: &FleetReview) -> String {
+fn of_review(FleetReview { folder, state, branch, page, because }: &FleetReview) -> String {
     let state = format!("{state:?}");
     let branch = branch.as_ref().map_or_else(String::new, |branch| format!(" on branch `{branch}`"));
+    let page = page.as_ref().map_or_else(String::new, |page| format!(", {page}"));
     let because = because.as_ref().map_or_else(String::new, |because| format!(": {because}"));
-    format!("{state}: `{folder}`{branch}{because}")
+    format!("{state}: `{folder}`{branch}{page}{because}")
 }
 
 fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {

@@ -13,10 +13,11 @@ use jiff::Timestamp;
 use crate::api::node_fleet::Git;
 use crate::apply::{ended, recorded, text};
 use crate::automatic::{self, Open, ProposalStep, Upkeep};
+use crate::clock::Clock;
 use crate::cluster::Writer;
 use crate::gitops::{
     self, Access, Around, Folder, Folders, GitOpsFault, Known, Merged, Narrowed, NotTaken, Noting, Place,
-    Proposal, Proposing, Pushed, Refused, Replaced, Taking,
+    Proposal, Proposing, PullRequests, Pushed, Refused, Replaced, Taking, Written,
 };
 use crate::ledger::Ledger;
 use crate::model::ChangeClass;
@@ -64,6 +65,10 @@ pub(super) struct Desk {
     pub(super) there: BTreeSet<String>,
     /// The plans that had begun and whose folders are gone.
     pub(super) withdrawn: Vec<Withdrawn>,
+    /// What is known of pull requests; `Err` says why they cannot be kept up.
+    pub(super) pull_requests: Result<PullRequests, GitOpsFault>,
+    /// What was written under pull requests.
+    pub(super) written: Written,
     ledger: Ledger,
     git: Git,
 }
@@ -72,7 +77,7 @@ impl Desk {
     /// Reads the repository that the NodeFleet names; nothing where it names none. Git is waited for on this thread.
     pub(super) async fn read(
         repository: &Repository,
-        writer: &Writer,
+        (writer, mut written): (&Writer, Written),
         Identity { id, uid }: &Identity,
     ) -> Result<Option<Self>, GitOpsFault> {
         let cluster = writer.cluster();
@@ -104,7 +109,26 @@ impl Desk {
         let (signers, uid) = (signers.as_ref(), Some(uid.as_str()));
         let merged = Merged { place, clone, tip, ledger: &ledger, signers, cluster: uid, at };
         let folders = merged.folders(entries)?;
-        Ok(Some(Self { around, folders, there, withdrawn, ledger, git }))
+        let forge = gitops::connect((&git, &around.place), &repository.access, *writer.cluster().clock());
+        let pull_requests = match forge {
+            Ok(Some(forge)) => gitops::keep_up(&*forge, (&around, &ledger), &mut written).await,
+            Ok(None) => Ok(PullRequests::default()),
+            Err(fault) => Err(fault),
+        };
+        Ok(Some(Self { around, folders, there, withdrawn, pull_requests, written, ledger, git }))
+    }
+}
+
+impl Desk {
+    /// How a proposal stands.
+    fn state<'p>(&self, open: &'p Proposal) -> Open<'p> {
+        let branch = open.proposed.branch.as_str();
+        let rejected = self.pull_requests.as_ref().ok().and_then(|known| known.rejected.get(branch));
+        Open {
+            plan: open.plan.as_ref(),
+            is_edited: !open.proposed.tip.is_ours,
+            rejected_at: rejected.map(|at| at.unwrap_or(self.around.at)),
+        }
     }
 }
 
@@ -125,6 +149,7 @@ pub(super) struct Asked {
     pub(super) upkeep: BTreeMap<ChangeClass, Upkeep>,
     pub(super) planner: Arc<Planner>,
     pub(super) repository: Repository,
+    pub(super) clock: Clock,
     pub(super) clock_speed: u32,
 }
 
@@ -156,7 +181,7 @@ pub(super) struct Begins {
 
 /// Decides what of the merged plans begins; where none does, what is proposed. Plans, and waits for Git, on this thread.
 pub(super) fn step(asked: Asked) -> Done {
-    let Asked { world, desk, begun, passed_over, upkeep, planner, repository, clock_speed } = asked;
+    let Asked { world, desk, begun, passed_over, upkeep, planner, repository, clock, clock_speed } = asked;
     let world = automatic::to_be_reviewed(&world);
     let mut done = Done {
         world,
@@ -184,9 +209,11 @@ pub(super) fn step(asked: Asked) -> Done {
     }
     let Merging { expired, refused, .. } = taking;
     (done.expired, done.refused) = (expired, refused);
-    if done.begins.is_none() && !done.world.policy.fleet.is_suspended {
-        let proposing = Upkeeping { planner: &planner, repository: &repository, clock_speed };
+    // Whether people closed a pull request is not known while the forge does not say.
+    if done.begins.is_none() && !done.world.policy.fleet.is_suspended && done.desk.pull_requests.is_ok() {
+        let proposing = Upkeeping { planner: &planner, repository: &repository, clock, clock_speed };
         proposing.step(&mut done);
+        proposing.close(&mut done);
     }
     done
 }
@@ -262,6 +289,7 @@ fn seen_at(proposal: &Proposal) -> Option<Timestamp> {
 struct Upkeeping<'a> {
     planner: &'a Planner,
     repository: &'a Repository,
+    clock: Clock,
     clock_speed: u32,
 }
 
@@ -291,8 +319,7 @@ impl Upkeeping<'_> {
                     continue;
                 }
             };
-            let state =
-                open.map(|open| Open { plan: open.plan.as_ref(), is_edited: !open.proposed.tip.is_ours });
+            let state = open.map(|open| done.desk.state(open));
             let upkeep = done.upkeep.entry(class).or_default();
             let at = done.desk.around.at;
             match upkeep.step((class, state), &fresh, (at, self.clock_speed)) {
@@ -340,6 +367,28 @@ impl Upkeeping<'_> {
         };
         let signature = self.signature(&done.desk.git, plan)?;
         Proposing { plan, name, around: &done.desk.around }.propose(&gitops::files(plan, signature))
+    }
+
+    /// Closes the pull requests of branches that are gone.
+    fn close(&self, done: &mut Done) {
+        let replaced = match &done.pushed {
+            Some((_, Pushed::Proposed { replaced, .. } | Pushed::Nothing { replaced, .. })) => &replaced[..],
+            None => &[],
+        };
+        let gone: Vec<&Replaced> =
+            done.closed.iter().chain(replaced).filter(|gone| gone.fault.is_none()).collect();
+        let Desk { around, git, .. } = &done.desk;
+        let forge = gitops::connect((git, &around.place), &self.repository.access, self.clock);
+        let Some(forge) = forge.ok().flatten().filter(|_| !gone.is_empty()) else { return };
+        let closing = async {
+            let mut faults = Vec::new();
+            for Replaced { branch, why, .. } in gone {
+                faults.extend(gitops::close(&*forge, around, branch, why).await.err());
+            }
+            faults
+        };
+        let faults = tokio::runtime::Handle::current().block_on(closing);
+        done.troubles.extend(faults.iter().map(ToString::to_string));
     }
 
     /// Signs a plan where there is a key, of which one has to be the NodeFleet's where that names any.

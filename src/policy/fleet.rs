@@ -137,11 +137,6 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
             spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
             "no standing bounds are kept",
         ),
-        (
-            "spec.git.forge",
-            spec.git.as_ref().is_some_and(|git| git.forge.is_some()),
-            "pull requests are opened by hand",
-        ),
     ];
     asked
         .into_iter()

@@ -26,11 +26,63 @@ pub fn derived_by(plan: &Plan, template: Template) -> Derived {
 /// begins with. No name that somebody chose for a pod is in it.
 #[must_use]
 pub fn commit_message(plan: &Plan) -> String {
-    let report = &plan.evidence.report;
-    let (before, after) = (report.cost_before, report.cost_after);
     let class = class(plan).map_or("no changes".to_owned(), |class| class.to_string());
-    let cluster = plan.spec.execution.as_ref().and_then(|execution| execution.cluster.id.rsplit('/').next());
-    let cluster = cluster.map_or(String::new(), |cluster| format!(" on {}", plain(cluster)));
+    let cluster = cluster(plan).map_or(String::new(), |cluster| format!(" on {cluster}"));
+    let (nodes, money) = (nodes(plan), money(plan));
+    let (sentences, id, digest) = (plan_sentences(plan), plan.id(), plan.digest());
+    format!("nodeform: {class}{cluster}: {nodes}, {money}\n\n{sentences}\n\nPlan: {id}\nDigest: {digest}\n")
+}
+
+/// Returns the title of the pull request of a plan: `[nodeform prod] move-pods: +1 -3 nodes, -$412/month`. It has at most so
+/// many letters, counted as units of UTF-16.
+#[must_use]
+pub fn title(plan: &Plan, letters_max: usize) -> String {
+    let class = class(plan).map_or("no changes".to_owned(), |class| class.to_string());
+    let rest = format!("{class}: {}, {}", nodes(plan), money(plan));
+    let cluster = cluster(plan).unwrap_or_default();
+    let whole = format!("[nodeform {cluster}] {rest}");
+    if letters(&whole) <= letters_max { whole } else { format!("[nodeform] {rest}") }
+}
+
+/// Returns the description of the pull request of a plan: its page, cut behind a whole line where it is longer than so many
+/// units of UTF-16, and then how much more there is.
+#[must_use]
+pub fn description(plan: &Plan, letters_max: usize) -> String {
+    cut(&derived(plan).markdown, letters_max)
+}
+
+/// Cuts a page behind a whole line, and says how many lines are left out.
+fn cut(page: &str, letters_max: usize) -> String {
+    const LEFT_OUT: usize = 40;
+    if letters(page) <= letters_max {
+        return page.to_owned();
+    }
+    let (mut kept, mut used) = (String::new(), LEFT_OUT);
+    let mut lines = page.lines();
+    for line in lines.by_ref() {
+        used += letters(line) + 1;
+        if used > letters_max {
+            break;
+        }
+        kept.push_str(line);
+        kept.push('\n');
+    }
+    let more = lines.count() + 1;
+    format!("{kept}\n{} more: `PLAN.md`\n", count(more, "line"))
+}
+
+fn letters(text: &str) -> usize {
+    text.encode_utf16().count()
+}
+
+/// The name of the plan's cluster.
+fn cluster(plan: &Plan) -> Option<String> {
+    let execution = plan.spec.execution.as_ref()?;
+    execution.cluster.id.rsplit('/').next().map(plain)
+}
+
+/// How many nodes come, go and change: `+1 -3 nodes`.
+fn nodes(plan: &Plan) -> String {
     let Counts { import, add, change, destroy, forget } = Counts::of(plan);
     let parts = [('+', add), ('-', destroy), ('~', import + change + forget)];
     let nodes: Vec<String> = parts
@@ -38,16 +90,19 @@ pub fn commit_message(plan: &Plan) -> String {
         .filter(|(_, number)| *number > 0)
         .map(|(sign, number)| format!("{sign}{number}"))
         .collect();
-    let nodes = format!(
-        "{} {}",
-        nodes.join(" "),
-        if add + destroy + import + change + forget == 1 { "node" } else { "nodes" }
-    );
+    let noun = if add + destroy + import + change + forget == 1 { "node" } else { "nodes" };
+    format!("{} {noun}", nodes.join(" "))
+}
+
+/// By how much the monthly cost changes.
+fn money(plan: &Plan) -> String {
+    let report = &plan.evidence.report;
+    let (before, after) = (report.cost_before, report.cost_after);
+    if before.effective == after.effective {
+        return "same cost".to_owned();
+    }
     let money = by_month(before, after);
-    let money = money.split_once(" (").map_or(&*money, |(money, _)| money);
-    let money = if before.effective == after.effective { "same cost" } else { money };
-    let (sentences, id, digest) = (plan_sentences(plan), plan.id(), plan.digest());
-    format!("nodeform: {class}{cluster}: {nodes}, {money}\n\n{sentences}\n\nPlan: {id}\nDigest: {digest}\n")
+    money.split_once(" (").map_or(&*money, |(money, _)| money).to_owned()
 }
 
 /// Returns the lines of `destroy.txt`: a YAML list, by name.
@@ -78,7 +133,7 @@ fn plain(name: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::commit_message;
+    use super::{commit_message, derived, description, title};
     use crate::launch::tests::world::{moving, planned};
 
     #[test]
@@ -90,5 +145,20 @@ mod tests {
              2 pods restart. Valid until 26 Nov 06:00 UTC.\n\nPlan: {id}\nDigest: {digest}\n"
         );
         assert_eq!(commit_message(&plan), expected);
+        assert_eq!(title(&plan, 255), "[nodeform c1] replace: +1 -1 nodes, ~-$27/month");
+        assert_eq!(title(&plan, 45), "[nodeform] replace: +1 -1 nodes, ~-$27/month");
+    }
+
+    #[test]
+    fn a_description_is_the_page_as_far_as_whole_lines_fit_and_says_how_much_more_there_is() {
+        let plan = planned(&moving());
+        let page = derived(&plan).markdown;
+        assert_eq!(description(&plan, page.len()), page);
+        let short = description(&plan, 600);
+        let (kept, more) = short.rsplit_once("\n\n").expect("it is cut");
+        assert!(page.starts_with(kept) && short.len() <= 600, "{short}");
+        let left: usize = more.split(' ').next().expect("a number").parse().expect("a number");
+        assert_eq!(more, format!("{left} more: `PLAN.md`\n").replace(" more", " lines more"));
+        assert_eq!(kept.lines().count() + left, page.lines().count());
     }
 }

@@ -153,6 +153,9 @@ pub struct FleetReview {
     /// The branch that it is proposed on.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub branch: Option<String>,
+    /// The page of its pull request.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub page: Option<String>,
     /// What it waits for, or why it is not applied.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,

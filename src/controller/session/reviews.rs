@@ -18,7 +18,7 @@ use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::{Book, By, Stop, WITHDRAWN};
 use crate::automatic::Upkeep;
-use crate::gitops::{GitOpsFault, Pushed, Refused, Replaced};
+use crate::gitops::{GitOpsFault, Proposal, Pushed, Refused, Replaced, Written};
 use crate::model::ChangeClass;
 use crate::offline::World;
 use crate::plan::Plan;
@@ -45,6 +45,10 @@ pub(super) struct Reviews {
     unread: Option<String>,
     /// What stands in the way of proposing.
     troubles: Vec<String>,
+    /// Why pull requests cannot be kept up.
+    forge: Option<String>,
+    /// What was written under pull requests.
+    written: Written,
     /// Why merged plans are not applied, by folder.
     refused: BTreeMap<String, String>,
     proposed: Vec<FleetReview>,
@@ -61,7 +65,7 @@ impl Reviews {
         let names: BTreeSet<&String> = self.merged.iter().chain(self.refused.keys()).collect();
         let merged = names.into_iter().map(|folder| {
             let (state, because) = state(folder);
-            FleetReview { folder: folder.clone(), state, branch: None, because }
+            FleetReview { folder: folder.clone(), state, branch: None, page: None, because }
         });
         self.proposed.iter().cloned().chain(merged).collect()
     }
@@ -71,7 +75,10 @@ impl Reviews {
         let unread = self.unread.as_ref().map(|because| {
             format!("nothing that people review begins until the repository can be read: {because}")
         });
-        unread.into_iter().chain(self.troubles.iter().cloned())
+        let forge = self.forge.as_ref().map(|because| {
+            format!("pull requests are not kept up, and nothing new is proposed: {because}")
+        });
+        unread.into_iter().chain(forge).chain(self.troubles.iter().cloned())
     }
 
     fn set_desk(&mut self, desk: Option<Desk>) {
@@ -94,6 +101,17 @@ impl Reviews {
             (Some(_) | None, _) => {}
         }
         self.unread = unread;
+    }
+
+    fn note_forge(&mut self, fault: Option<String>) {
+        match (&self.forge, &fault) {
+            (before, Some(because)) if before.as_ref() != Some(because) => {
+                tracing::warn!("pull requests are not kept up, and nothing new is proposed: {because}");
+            }
+            (Some(_), None) => tracing::info!("the forge answers again"),
+            (Some(_) | None, _) => {}
+        }
+        self.forge = fault;
     }
 
     fn note_refused(&mut self, refused: Vec<Refused>) {
@@ -136,9 +154,10 @@ impl Session<'_> {
         }
         self.reviews.read = Some(Instant::now());
         let (repository, writer) = (self.controller.repository.clone(), self.writer.clone());
+        let written = self.reviews.written.clone();
         let woken = Arc::clone(&self.woken);
         self.reviews.reading = Some(tokio::task::spawn_blocking(move || {
-            let reading = Desk::read(&repository, &writer, &identity);
+            let reading = Desk::read(&repository, (&writer, written), &identity);
             let read = tokio::runtime::Handle::current().block_on(reading);
             woken.notify_one();
             read
@@ -182,8 +201,10 @@ impl Session<'_> {
             reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
+        reviews.written = std::mem::take(&mut desk.written);
+        reviews.note_forge(desk.pull_requests.as_ref().err().map(ToString::to_string));
         let open = desk.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
-        reviews.proposed = open.map(|open| proposed(&open.name, open)).collect();
+        reviews.proposed = open.map(|open| proposed(&desk, open)).collect();
         self.reviews.set_desk(Some(desk));
     }
 
@@ -212,6 +233,7 @@ impl Session<'_> {
             upkeep: self.reviews.upkeep.clone(),
             planner: Arc::clone(&self.planner),
             repository: self.controller.repository.clone(),
+            clock: *self.controller.cluster.clock(),
             clock_speed: self.clock_speed,
         };
         let metrics = Arc::clone(&self.controller.metrics);
@@ -276,14 +298,23 @@ impl Session<'_> {
     }
 }
 
-fn proposed(name: &str, open: &crate::gitops::Proposal) -> FleetReview {
+fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
+    let branch = open.proposed.branch.as_str();
+    let known = desk.pull_requests.as_ref().ok();
+    let is_rejected = known.is_some_and(|known| known.rejected.contains_key(branch));
     let because = match (open.proposed.tip.is_ours, &open.plan) {
+        _ if is_rejected => Some("its pull request was closed: the same is not proposed for a day".to_owned()),
         (false, _) => Some("somebody else committed to it: it is left as it is".to_owned()),
         (true, None) => Some("its folder does not hold together".to_owned()),
         (true, Some(_)) => None,
     };
-    let branch = Some(open.proposed.branch.as_str().to_owned());
-    FleetReview { folder: name.to_owned(), state: ReviewState::Proposed, branch, because }
+    FleetReview {
+        folder: open.name.clone(),
+        state: ReviewState::Proposed,
+        branch: Some(branch.to_owned()),
+        page: known.and_then(|known| known.pages.get(branch).cloned()),
+        because,
+    }
 }
 
 fn tell_pushed(class: ChangeClass, pushed: &Pushed) {

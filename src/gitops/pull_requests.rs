@@ -1,0 +1,239 @@
+//! The pull requests of what is proposed: opened once, closed with their branches, and told what became of their plans.
+//!
+//! Looked up before anything is written, so that a crash or a second controller leaves one. Must never merge or approve.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use jiff::{SignedDuration, Timestamp};
+
+use super::fault::GitOpsFault;
+use super::place::{Access, Place};
+use super::standing::{Around, Proposal};
+use crate::api::node_fleet::{Forge as ForgeWord, Git};
+use crate::api::node_plan::Phase;
+use crate::clock::Clock;
+use crate::forge::{
+    self, Branches, CommitId, Credential, Forge, ForgeFault, ForgeKind, Marker, PullRequest,
+    PullRequestState, Settings, Status, StatusState, StickyComment, Text,
+};
+use crate::ledger::{Ledger, Recorded};
+use crate::render::proposal::{description, title};
+use crate::render::words::count;
+
+/// The mark of the comment that says what became of a plan.
+const OUTCOME: &str = "outcome";
+
+/// The mark of the comment that says why a pull request is closed.
+const CLOSED: &str = "closed";
+
+/// The status of what is proposed, and that of what is applied.
+const PLAN: &str = "nodeform/plan";
+const APPLY: &str = "nodeform/apply";
+
+/// For how long pull requests are looked at after they ended.
+const LOOKED_AT: SignedDuration = SignedDuration::from_hours(48);
+
+/// How many changes an outcome names one by one.
+const CHANGES_MAX: usize = 200;
+
+/// What was written before, by pull request: it is not written again.
+pub type Written = BTreeMap<u64, String>;
+
+/// What is known of the pull requests of a cluster's proposals.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PullRequests {
+    /// The pages for people, by branch.
+    pub pages: BTreeMap<String, String>,
+    /// The branches whose pull requests people closed, with when.
+    pub rejected: BTreeMap<String, Option<Timestamp>>,
+}
+
+/// Makes the client of a repository's forge; nothing where the NodeFleet names none and the host is of no known kind.
+///
+/// # Errors
+/// There is no token, or the address is none of such a forge.
+pub fn connect(
+    (git, place): (&Git, &Place),
+    access: &Access,
+    clock: Clock,
+) -> Result<Option<Box<dyn Forge>>, GitOpsFault> {
+    let kind = match git.forge {
+        Some(ForgeWord::Gitea) => ForgeKind::Gitea,
+        Some(ForgeWord::Github) => ForgeKind::GitHub,
+        Some(ForgeWord::Gitlab) => ForgeKind::GitLab,
+        Some(ForgeWord::Azuredevops) => ForgeKind::AzureDevOps,
+        None => return Ok(None),
+    };
+    let Some(credentials) = access.credentials()? else {
+        return Err(GitOpsFault::of(format!("pull requests of {} need a token, and there is none", place.address))
+            .hint("set NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE, or take `spec.git.forge` out of the NodeFleet"));
+    };
+    let settings = Settings {
+        kind,
+        address: place.address.clone(),
+        credential: Credential::Token(credentials.token),
+        clock,
+        time_limit: None,
+    };
+    forge::connect(&settings).map(Some).map_err(fault)
+}
+
+/// Opens the pull requests that are missing, and says under those that are merged what became of their plans.
+///
+/// # Errors
+/// The forge does not answer as one.
+pub async fn keep_up(
+    forge: &dyn Forge,
+    (around, ledger): (&Around, &Ledger),
+    written: &mut Written,
+) -> Result<PullRequests, GitOpsFault> {
+    let since = around.at.saturating_sub(LOOKED_AT).unwrap_or(Timestamp::MIN);
+    let listed = forge.list(&around.below, since).await.map_err(fault)?;
+    let mut found = PullRequests::default();
+    for proposal in around.standing.proposals.iter().filter(|proposal| proposal.is_open) {
+        let branch = proposal.proposed.branch.as_str();
+        let own = || listed.iter().filter(|it| it.source == branch && it.target == around.place.branch.as_str());
+        let known = own().find(|it| it.is_open());
+        if let Some(PullRequestState::Closed { at }) = own().next().filter(|_| known.is_none()).map(|it| &it.state) {
+            found.rejected.insert(branch.to_owned(), *at);
+            continue;
+        }
+        let pull_request = match (known, &proposal.plan) {
+            (Some(known), _) => Some(known.clone()),
+            (None, Some(_)) => open(forge, around, proposal).await?,
+            (None, None) => None,
+        };
+        let Some(pull_request) = pull_request else { continue };
+        tell_plan(forge, (proposal, &pull_request), around.at, written).await?;
+        found.pages.extend(pull_request.url.map(|url| (branch.to_owned(), url)));
+    }
+    let mut told = BTreeSet::new();
+    for pull_request in &listed {
+        let PullRequestState::Merged { commit, .. } = &pull_request.state else { continue };
+        let recorded = pull_request.source.rsplit_once('-').and_then(|(_, id)| ledger.of_id(id));
+        if let Some(recorded) = recorded.filter(|_| told.insert(pull_request.number)) {
+            tell_outcome(forge, (pull_request.number, commit.as_ref()), recorded, written).await?;
+        }
+    }
+    Ok(found)
+}
+
+/// Closes the pull request of a branch that is gone, and says why. Some forges close it by themselves, without a word.
+///
+/// # Errors
+/// The forge does not answer as one.
+pub async fn close(forge: &dyn Forge, around: &Around, branch: &str, why: &str) -> Result<(), GitOpsFault> {
+    let since = around.at.saturating_sub(LOOKED_AT).unwrap_or(Timestamp::MIN);
+    let listed = forge.list(branch, since).await.map_err(fault)?;
+    let is_merged = |it: &PullRequest| matches!(it.state, PullRequestState::Merged { .. });
+    for pull_request in listed.iter().filter(|it| it.source == branch && !is_merged(it)) {
+        let comment = StickyComment { marker: marker(CLOSED)?, body: format!("Closed: {why}.") };
+        forge.comment(pull_request.number, &comment).await.map_err(fault)?;
+        forge.close(pull_request.number, &comment).await.map_err(fault)?;
+    }
+    Ok(())
+}
+
+async fn open(
+    forge: &dyn Forge,
+    around: &Around,
+    proposal: &Proposal,
+) -> Result<Option<PullRequest>, GitOpsFault> {
+    let Some(plan) = &proposal.plan else { return Ok(None) };
+    let source = proposal.proposed.branch.clone();
+    let branches = Branches { source, target: around.place.branch.clone() };
+    let limits = forge.limits();
+    let text = Text { title: title(plan, limits.title), body: description(plan, limits.body) };
+    Ok(Some(forge.open(&branches, &text).await.map_err(fault)?.into_pull_request()))
+}
+
+/// Says beside the newest commit of a pull request whether the plan holds together.
+async fn tell_plan(
+    forge: &dyn Forge,
+    (proposal, pull_request): (&Proposal, &PullRequest),
+    at: Timestamp,
+    written: &mut Written,
+) -> Result<(), GitOpsFault> {
+    let expires_at = proposal.plan.as_ref().and_then(|plan| plan.spec.expires_at);
+    let (state, description) = match (&proposal.plan, expires_at) {
+        (None, _) => (StatusState::Failure, "the folder does not hold together: run `nodeform verify`".to_owned()),
+        (Some(_), Some(expires_at)) if expires_at > at => {
+            (StatusState::Success, format!("the plan holds together, and may begin until {expires_at:.0}"))
+        }
+        (Some(_), _) => (StatusState::Failure, "the plan has expired".to_owned()),
+    };
+    let status = Status { context: PLAN.to_owned(), state, description, url: None };
+    let text = format!("{} {status:?}", pull_request.head);
+    if written.get(&pull_request.number) == Some(&text) {
+        return Ok(());
+    }
+    forge.set_status(&pull_request.head, &status).await.map_err(fault)?;
+    written.insert(pull_request.number, text);
+    Ok(())
+}
+
+/// Says under a merged pull request what became of each change of its plan.
+async fn tell_outcome(
+    forge: &dyn Forge,
+    (number, commit): (u64, Option<&CommitId>),
+    recorded: &Recorded,
+    written: &mut Written,
+) -> Result<(), GitOpsFault> {
+    let body = outcome(recorded);
+    if written.get(&number) == Some(&body) {
+        return Ok(());
+    }
+    forge.comment(number, &StickyComment { marker: marker(OUTCOME)?, body: body.clone() }).await.map_err(fault)?;
+    if let Some(commit) = commit {
+        let phase = recorded.phase();
+        let state = match phase {
+            Phase::Done => StatusState::Success,
+            _ if recorded.is_spent() => StatusState::Failure,
+            _ => StatusState::Pending,
+        };
+        let description = format!("plan {}: {phase:?}", recorded.name);
+        let status = Status { context: APPLY.to_owned(), state, description, url: None };
+        forge.set_status(commit, &status).await.map_err(fault)?;
+    }
+    written.insert(number, body);
+    Ok(())
+}
+
+/// What became of a plan, for people: a row for each change.
+fn outcome(recorded: &Recorded) -> String {
+    let changes = recorded.status.iter().flat_map(|status| status.outcomes.iter().flatten());
+    let rows: Vec<String> = changes
+        .map(|(id, known)| {
+            let what = known.change.as_deref().unwrap_or(id);
+            let because = known.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
+            format!("| {} | {:?}{} |", plain(what), known.outcome, plain(&because))
+        })
+        .collect();
+    let more = rows.len().saturating_sub(CHANGES_MAX);
+    let mut lines = vec![
+        format!("**{:?}** (plan `{}`)", recorded.phase(), recorded.name),
+        String::new(),
+        "| change | outcome |".to_owned(),
+        "| --- | --- |".to_owned(),
+    ];
+    lines.extend(rows.into_iter().take(CHANGES_MAX));
+    if more > 0 {
+        lines.push(format!("\n{} more: `nodeform status`", count(more, "change")));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// A text for a cell of a table: nothing in it is markup.
+fn plain(text: &str) -> String {
+    crate::model::shown::plain(text).replace('|', "\\|").replace('<', "&lt;").replace('@', "&#64;")
+}
+
+fn marker(name: &str) -> Result<Marker, GitOpsFault> {
+    Marker::parse(name).ok_or_else(|| GitOpsFault::of(format!("`{name}` is no marker")))
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands on")]
+fn fault(fault: ForgeFault) -> GitOpsFault {
+    GitOpsFault::default().and(&fault.to_string(), Some(fault.hint()))
+}
