@@ -223,7 +223,10 @@ mod tests {
         let plan = planned(&moving());
         let mut upkeep = Upkeep::default();
         let far = Timestamp::MAX;
-        for open in [Open { plan: Some(&plan), is_edited: true, rejected_at: None }, Open { plan: None, is_edited: false, rejected_at: None }] {
+        for open in [
+            Open { plan: Some(&plan), is_edited: true, rejected_at: None },
+            Open { plan: None, is_edited: false, rejected_at: None },
+        ] {
             for fresh in [&plan, &empty(&plan)] {
                 assert_eq!(upkeep.step((CLASS, Some(open)), fresh, (far, 1)), Step::Keep);
             }

@@ -92,9 +92,12 @@ pub async fn keep_up(
     let mut found = PullRequests::default();
     for proposal in around.standing.proposals.iter().filter(|proposal| proposal.is_open) {
         let branch = proposal.proposed.branch.as_str();
-        let own = || listed.iter().filter(|it| it.source == branch && it.target == around.place.branch.as_str());
+        let own =
+            || listed.iter().filter(|it| it.source == branch && it.target == around.place.branch.as_str());
         let known = own().find(|it| it.is_open());
-        if let Some(PullRequestState::Closed { at }) = own().next().filter(|_| known.is_none()).map(|it| &it.state) {
+        if let Some(PullRequestState::Closed { at }) =
+            own().next().filter(|_| known.is_none()).map(|it| &it.state)
+        {
             found.rejected.insert(branch.to_owned(), *at);
             continue;
         }
@@ -156,7 +159,9 @@ async fn tell_plan(
 ) -> Result<(), GitOpsFault> {
     let expires_at = proposal.plan.as_ref().and_then(|plan| plan.spec.expires_at);
     let (state, description) = match (&proposal.plan, expires_at) {
-        (None, _) => (StatusState::Failure, "the folder does not hold together: run `nodeform verify`".to_owned()),
+        (None, _) => {
+            (StatusState::Failure, "the folder does not hold together: run `nodeform verify`".to_owned())
+        }
         (Some(_), Some(expires_at)) if expires_at > at => {
             (StatusState::Success, format!("the plan holds together, and may begin until {expires_at:.0}"))
         }
@@ -183,7 +188,10 @@ async fn tell_outcome(
     if written.get(&number) == Some(&body) {
         return Ok(());
     }
-    forge.comment(number, &StickyComment { marker: marker(OUTCOME)?, body: body.clone() }).await.map_err(fault)?;
+    forge
+        .comment(number, &StickyComment { marker: marker(OUTCOME)?, body: body.clone() })
+        .await
+        .map_err(fault)?;
     if let Some(commit) = commit {
         let phase = recorded.phase();
         let state = match phase {

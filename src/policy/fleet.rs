@@ -131,13 +131,11 @@ fn region(text: &str) -> Region {
 /// Returns a refusal for each field whose value asks for something that planning does not do yet. A value
 /// that asks for what happens anyway is accepted.
 fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
-    let asked = [
-        (
-            "spec.allow",
-            spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
-            "no standing bounds are kept",
-        ),
-    ];
+    let asked = [(
+        "spec.allow",
+        spec.allow.as_ref().is_some_and(|list| !list.is_empty()),
+        "no standing bounds are kept",
+    )];
     asked
         .into_iter()
         .filter(|(_, is_asked, _)| *is_asked)

@@ -75,9 +75,10 @@ impl Reviews {
         let unread = self.unread.as_ref().map(|because| {
             format!("nothing that people review begins until the repository can be read: {because}")
         });
-        let forge = self.forge.as_ref().map(|because| {
-            format!("pull requests are not kept up, and nothing new is proposed: {because}")
-        });
+        let forge = self
+            .forge
+            .as_ref()
+            .map(|because| format!("pull requests are not kept up, and nothing new is proposed: {because}"));
         unread.into_iter().chain(forge).chain(self.troubles.iter().cloned())
     }
 
@@ -303,7 +304,9 @@ fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
     let known = desk.pull_requests.as_ref().ok();
     let is_rejected = known.is_some_and(|known| known.rejected.contains_key(branch));
     let because = match (open.proposed.tip.is_ours, &open.plan) {
-        _ if is_rejected => Some("its pull request was closed: the same is not proposed for a day".to_owned()),
+        _ if is_rejected => {
+            Some("its pull request was closed: the same is not proposed for a day".to_owned())
+        }
         (false, _) => Some("somebody else committed to it: it is left as it is".to_owned()),
         (true, None) => Some("its folder does not hold together".to_owned()),
         (true, Some(_)) => None,

@@ -8,5 +8,5 @@ mod github;
 mod gitlab;
 mod judge;
 mod judged;
-mod real;
+pub(crate) mod real;
 mod specification;

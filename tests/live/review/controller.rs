@@ -15,30 +15,40 @@ const REPLACE: &str = "nodeform/demo/replace";
 impl Stage {
     /// Starts a controller that may use the repository.
     fn controls(&self) -> Child {
+        self.controls_with(&[("NODEFORM_GIT_TOKEN", TOKEN)])
+    }
+
+    /// The same with these variables.
+    pub(super) fn controls_with(&self, variables: &[(&str, &str)]) -> Child {
         let path = std::env::var("PATH").expect("a path");
         let cache = self.cache.path().display().to_string();
-        let variables =
-            [("PATH", path.as_str()), ("XDG_CACHE_HOME", cache.as_str()), ("NODEFORM_GIT_TOKEN", TOKEN)];
+        let all = [&[("PATH", path.as_str()), ("XDG_CACHE_HOME", cache.as_str())], variables].concat();
         let none = ["--metrics-port", "0", "--health-probe-port", "0"];
         let arguments = [&["controller", "--log-format", "text", "--allow-http"], &none[..]].concat();
-        self.program.started_with(&arguments, &variables, &self.cache.path().join("controller.log"))
+        self.program.started_with(&arguments, &all, &self.cache.path().join("controller.log"))
     }
 }
 
 /// A stage with a controller in mode `review`.
-struct Reviewed {
-    stage: Stage,
-    controller: Child,
+pub(super) struct Reviewed {
+    pub(super) stage: Stage,
+    pub(super) controller: Child,
 }
 
 impl Reviewed {
     async fn start() -> Self {
         let stage = Stage::of_slots().await;
-        let spec = json!({"mode": "review", "git": {"repository": stage.forge.url()}});
+        let git = json!({"repository": stage.forge.url()});
+        Self::of(stage, git, &[("NODEFORM_GIT_TOKEN", TOKEN)]).await
+    }
+
+    /// Has a controller with these variables use this repository.
+    pub(super) async fn of(stage: Stage, git: Value, variables: &[(&str, &str)]) -> Self {
+        let spec = json!({"mode": "review", "git": git});
         let fleet = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "demo"}, "spec": spec});
         let (status, answer) = stage.program.kube("POST", FLEETS, &fleet).await;
         assert_eq!(status, 201, "{answer}");
-        let controller = stage.controls();
+        let controller = stage.controls_with(variables);
         Self { stage, controller }
     }
 
@@ -47,7 +57,7 @@ impl Reviewed {
     }
 
     /// Waits until the NodeFleet's status lists a review for which this holds.
-    async fn waits_for_review(&self, holds: impl Fn(&Value) -> bool) -> Value {
+    pub(super) async fn waits_for_review(&self, holds: impl Fn(&Value) -> bool) -> Value {
         let found = async || {
             let fleet = self.fleet().await;
             let reviews = fleet["status"]["reviews"].as_array().cloned().unwrap_or_default();
@@ -58,7 +68,7 @@ impl Reviewed {
     }
 
     /// Waits until a reviewed plan has ended so.
-    async fn ends(&self, folder: &str, phase: &str) {
+    pub(super) async fn ends(&self, folder: &str, phase: &str) {
         self.stage
             .program
             .wait(async || {
@@ -76,7 +86,7 @@ impl Reviewed {
     }
 
     /// Starts pods that fill a node each, and waits until they run.
-    async fn fills(&self, slots: &[&str]) -> Vec<String> {
+    pub(super) async fn fills(&self, slots: &[&str]) -> Vec<String> {
         for slot in slots {
             self.stage.start_pod(&format!("big-{slot}"), "3", &[slot]).await;
         }
@@ -85,20 +95,20 @@ impl Reviewed {
     }
 
     /// Waits until what replaces all nodes is proposed; returns its folder.
-    async fn proposes(&self) -> String {
+    pub(super) async fn proposes(&self) -> String {
         self.drifts().await;
         let review = self.waits_for_review(|review| review["state"] == "Proposed").await;
         review["folder"].as_str().expect("a folder").to_owned()
     }
 
-    async fn vms(&self) -> Vec<String> {
+    pub(super) async fn vms(&self) -> Vec<String> {
         let state = self.stage.program.own("GET", "/sim/state", &Value::Null).await.1;
         let vms = state["virtualMachines"].as_array().cloned().unwrap_or_default();
         vms.iter().map(|vm| vm["name"].as_str().unwrap_or_default().to_owned()).collect()
     }
 
     /// Has all nodes drift.
-    async fn drifts(&self) {
+    pub(super) async fn drifts(&self) {
         let label = json!({"spec": {"template": {"metadata": {"labels": {"team": "another"}}}}});
         assert_eq!(self.stage.program.patch(POOL, &label).await.0, 200);
     }

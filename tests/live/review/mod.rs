@@ -4,6 +4,7 @@ mod at_once;
 mod beside;
 mod controller;
 pub(crate) mod forge;
+mod gitea;
 mod history;
 mod hostile;
 mod interrupted;

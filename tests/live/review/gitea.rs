@@ -1,0 +1,112 @@
+//! The controller with pull requests on a real Gitea: one for a plan, whatever is killed; what becomes of the plan is said under
+//! it; and what people close does not come back.
+
+use serde_json::{Value, json};
+
+use super::Stage;
+use super::controller::Reviewed;
+use crate::forge::real::Gitea;
+
+const ADMINISTRATOR: &str = "forge";
+const PULLS: &str = "/repos/forge/plans/pulls";
+
+/// A controller that works as the user `bot` on a Gitea.
+struct Story {
+    gitea: Gitea,
+    token: String,
+    reviewed: Reviewed,
+}
+
+impl Story {
+    async fn start() -> Option<Self> {
+        let gitea = Gitea::start().await?;
+        gitea.create_repository().await;
+        gitea.add_user("bot", "write").await;
+        gitea.add_user("alice", "write").await;
+        let token = gitea.token("bot", "write:repository,write:issue,read:user");
+        let git = json!({"repository": format!("{}/forge/plans.git", gitea.url), "forge": "gitea"});
+        let reviewed = Reviewed::of(Stage::of_slots().await, git, &variables(&token)).await;
+        Some(Self { gitea, token, reviewed })
+    }
+
+    async fn restarts(&mut self) {
+        self.reviewed.controller.kill().await.expect("it runs");
+        self.reviewed.controller = self.reviewed.stage.controls_with(&variables(&self.token));
+    }
+
+    async fn pulls(&self) -> Vec<Value> {
+        let listed = self.gitea.ask(ADMINISTRATOR, &format!("GET {PULLS}?state=all"), json!({})).await;
+        listed.as_array().cloned().expect("a list")
+    }
+
+    /// Waits for the one pull request, and returns it.
+    async fn pull(&self) -> Value {
+        self.reviewed.stage.program.wait(async || !self.pulls().await.is_empty()).await;
+        let pulls = self.pulls().await;
+        let [pull] = pulls.as_slice() else { panic!("{pulls:?}") };
+        pull.clone()
+    }
+
+    async fn comments(&self, number: u64) -> String {
+        let path = format!("GET /repos/forge/plans/issues/{number}/comments");
+        self.gitea.ask(ADMINISTRATOR, &path, json!({})).await.to_string()
+    }
+
+    async fn statuses(&self, commit: &str) -> String {
+        let path = format!("GET /repos/forge/plans/commits/{commit}/statuses");
+        self.gitea.ask(ADMINISTRATOR, &path, json!({})).await.to_string()
+    }
+}
+
+fn variables(token: &str) -> [(&str, &str); 2] {
+    [("NODEFORM_GIT_TOKEN", token), ("NODEFORM_GIT_USER", "bot")]
+}
+
+#[tokio::test]
+async fn a_plan_has_one_pull_request_whatever_is_killed_and_says_under_it_what_became_of_it() {
+    let Some(mut story) = Story::start().await else { return };
+    let before = story.reviewed.fills(&["a", "b"]).await;
+    let folder = story.reviewed.proposes().await;
+    let pull = story.pull().await;
+    let (number, title) =
+        (pull["number"].as_u64().expect("a number"), pull["title"].as_str().expect("a title"));
+    assert!(title.starts_with("[nodeform demo] replace: +2 -2 nodes, "), "{title}");
+    let body = pull["body"].as_str().expect("a text");
+    assert!(body.contains("2 of 3 nodes are deleted, 2 are created"), "{body}");
+    let head = pull["head"]["sha"].as_str().expect("a commit").to_owned();
+    story.reviewed.stage.program.wait(async || story.statuses(&head).await.contains("nodeform/plan")).await;
+    assert!(story.statuses(&head).await.contains("the plan holds together"));
+
+    story.restarts().await;
+    let review = story.reviewed.waits_for_review(|review| review["page"].is_string()).await;
+    assert!(
+        review["page"].as_str().is_some_and(|page| page.ends_with(&format!("/pulls/{number}"))),
+        "{review}"
+    );
+    assert_eq!(story.pulls().await.len(), 1);
+    story.gitea.review("alice", number, "APPROVED").await;
+    story.gitea.squash(number).await;
+    story.reviewed.ends(&folder, "Done").await;
+    let after = story.reviewed.vms().await;
+    assert!(after.len() == 2 && after.iter().all(|vm| !before.contains(vm)), "{before:?} {after:?}");
+    story.reviewed.stage.program.wait(async || story.comments(number).await.contains("**Done**")).await;
+    let comments = story.comments(number).await;
+    assert!(before.iter().all(|vm| comments.contains(vm.as_str())), "{comments}");
+    assert_eq!(story.pulls().await.len(), 1);
+}
+
+#[tokio::test]
+async fn what_people_close_is_not_proposed_again_that_day() {
+    let Some(mut story) = Story::start().await else { return };
+    let before = story.reviewed.fills(&["a", "b"]).await;
+    story.reviewed.proposes().await;
+    let number = story.pull().await["number"].as_u64().expect("a number");
+    story.gitea.ask("alice", &format!("PATCH {PULLS}/{number}"), json!({"state": "closed"})).await;
+    let is_rejected =
+        |review: &Value| review["because"].as_str().is_some_and(|because| because.contains("closed"));
+    story.reviewed.waits_for_review(is_rejected).await;
+    story.restarts().await;
+    story.reviewed.waits_for_review(is_rejected).await;
+    assert_eq!(story.pulls().await.len(), 1);
+    assert_eq!(story.reviewed.vms().await, before);
+}
