@@ -111,7 +111,7 @@ impl Desk {
         let folders = merged.folders(entries)?;
         let forge = gitops::connect((&git, &around.place), &repository.access, *writer.cluster().clock());
         let pull_requests = match forge {
-            Ok(Some(forge)) => gitops::keep_up(&*forge, (&around, &ledger), &mut written).await,
+            Ok(Some(forge)) => gitops::keep_up((&*forge, cluster), (&around, &ledger), &mut written).await,
             Ok(None) => Ok(PullRequests::default()),
             Err(fault) => Err(fault),
         };

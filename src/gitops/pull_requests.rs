@@ -11,12 +11,15 @@ use super::place::{Access, Place};
 use super::standing::{Around, Proposal};
 use crate::api::node_fleet::{Forge as ForgeWord, Git};
 use crate::api::node_plan::Phase;
+use crate::apply::text;
 use crate::clock::Clock;
+use crate::cluster::Cluster;
 use crate::forge::{
     self, Branches, CommitId, Credential, Forge, ForgeFault, ForgeKind, Marker, PullRequest,
     PullRequestState, Settings, Status, StatusState, StickyComment, Text,
 };
 use crate::ledger::{Ledger, Recorded};
+use crate::plan::{Change, ChangeId, Plan, file};
 use crate::render::proposal::{description, title};
 use crate::render::words::count;
 
@@ -83,7 +86,7 @@ pub fn connect(
 /// # Errors
 /// The forge does not answer as one.
 pub async fn keep_up(
-    forge: &dyn Forge,
+    (forge, cluster): (&dyn Forge, &Cluster),
     (around, ledger): (&Around, &Ledger),
     written: &mut Written,
 ) -> Result<PullRequests, GitOpsFault> {
@@ -115,7 +118,8 @@ pub async fn keep_up(
         let PullRequestState::Merged { commit, .. } = &pull_request.state else { continue };
         let recorded = pull_request.source.rsplit_once('-').and_then(|(_, id)| ledger.of_id(id));
         if let Some(recorded) = recorded.filter(|_| told.insert(pull_request.number)) {
-            tell_outcome(forge, (pull_request.number, commit.as_ref()), recorded, written).await?;
+            let merged = (pull_request.number, commit.as_ref());
+            tell_outcome((forge, cluster), merged, recorded, written).await?;
         }
     }
     Ok(found)
@@ -179,19 +183,19 @@ async fn tell_plan(
 
 /// Says under a merged pull request what became of each change of its plan.
 async fn tell_outcome(
-    forge: &dyn Forge,
+    (forge, cluster): (&dyn Forge, &Cluster),
     (number, commit): (u64, Option<&CommitId>),
     recorded: &Recorded,
     written: &mut Written,
 ) -> Result<(), GitOpsFault> {
-    let body = outcome(recorded);
-    if written.get(&number) == Some(&body) {
+    let known = outcome(recorded, None);
+    if written.get(&number) == Some(&known) {
         return Ok(());
     }
-    forge
-        .comment(number, &StickyComment { marker: marker(OUTCOME)?, body: body.clone() })
-        .await
-        .map_err(fault)?;
+    // Without its text the changes are told by what they are for.
+    let text = text(cluster, recorded).await.ok();
+    let body = outcome(recorded, text.and_then(|text| file::read_spec(&text).ok()).as_ref());
+    forge.comment(number, &StickyComment { marker: marker(OUTCOME)?, body }).await.map_err(fault)?;
     if let Some(commit) = commit {
         let phase = recorded.phase();
         let state = match phase {
@@ -203,26 +207,27 @@ async fn tell_outcome(
         let status = Status { context: APPLY.to_owned(), state, description, url: None };
         forge.set_status(commit, &status).await.map_err(fault)?;
     }
-    written.insert(number, body);
+    written.insert(number, known);
     Ok(())
 }
 
-/// What became of a plan, for people: a row for each change.
-fn outcome(recorded: &Recorded) -> String {
+/// What became of a plan, for people: a row for each change, with its node as the plan has it.
+fn outcome(recorded: &Recorded, plan: Option<&Plan>) -> String {
     let changes = recorded.status.iter().flat_map(|status| status.outcomes.iter().flatten());
     let rows: Vec<String> = changes
         .map(|(id, known)| {
             let what = known.change.as_deref().unwrap_or(id);
+            let node = plan.and_then(|plan| node(id, plan)).unwrap_or_default();
             let because = known.message.as_deref().map_or_else(String::new, |message| format!(": {message}"));
-            format!("| {} | {:?}{} |", plain(what), known.outcome, plain(&because))
+            format!("| {} | {} | {:?}{} |", plain(&node), plain(what), known.outcome, plain(&because))
         })
         .collect();
     let more = rows.len().saturating_sub(CHANGES_MAX);
     let mut lines = vec![
         format!("**{:?}** (plan `{}`)", recorded.phase(), recorded.name),
         String::new(),
-        "| change | outcome |".to_owned(),
-        "| --- | --- |".to_owned(),
+        "| node | change | outcome |".to_owned(),
+        "| --- | --- | --- |".to_owned(),
     ];
     lines.extend(rows.into_iter().take(CHANGES_MAX));
     if more > 0 {
@@ -230,6 +235,16 @@ fn outcome(recorded: &Recorded) -> String {
     }
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// The node of a change, with a sign for what it does.
+fn node(id: &str, plan: &Plan) -> Option<String> {
+    Some(match &plan.spec.changes.get(&ChangeId(id.into()))?.change {
+        Change::Create(create) => format!("+ `{}`", create.vm),
+        Change::Delete(delete) => format!("- `{}`", delete.target.node),
+        Change::Update(update) => format!("~ `{}`", update.target.node),
+        Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+    })
 }
 
 /// A text for a cell of a table: nothing in it is markup.

@@ -322,9 +322,8 @@ fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
 
 fn tell_pushed(class: ChangeClass, pushed: &Pushed) {
     match pushed {
-        Pushed::Proposed { folder, branch, opened_at, replaced } => {
-            let opened_at = opened_at.as_deref();
-            tracing::info!(%class, folder, branch, opened_at, "proposed: review and merge it");
+        Pushed::Proposed { folder, branch, replaced, .. } => {
+            tracing::info!(%class, folder, branch, "proposed: review and merge it");
             replaced.iter().for_each(tell_replaced);
         }
         Pushed::Nothing { because, replaced } => {
