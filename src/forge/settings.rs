@@ -38,6 +38,13 @@ pub enum Credential {
     Token(Secret),
     /// A token of OAuth, such as one of Entra ID for Azure DevOps. It expires: connect again with the next one.
     Bearer(Secret),
+    /// A GitHub App: it gets tokens of an hour for this repository alone.
+    App {
+        /// Its client id, or its number.
+        id: String,
+        /// Its private key, in PEM.
+        key: Secret,
+    },
 }
 
 /// Makes a client of a repository. Nothing is sent.
@@ -69,12 +76,19 @@ impl Settings {
     /// Makes the transport of an API below a path of the host.
     pub(super) fn transport(&self, place: &Place, dialect: &Dialect) -> Result<Transport, FaultKind> {
         let authorization = match (&self.credential, dialect.scheme) {
-            (Credential::Token(token), Scheme::Basic) => Authorization::basic(token),
-            (Credential::Token(token), Scheme::Named(scheme)) => Authorization::of(scheme, token),
-            (Credential::Bearer(token), _) => Authorization::of("Bearer", token),
+            (Credential::Token(token), Scheme::Basic) => Some(Authorization::basic(token)),
+            (Credential::Token(token), Scheme::Named(scheme)) => Some(Authorization::of(scheme, token)),
+            (Credential::Bearer(token), _) => Some(Authorization::of("Bearer", token)),
+            (Credential::App { .. }, _) if self.kind == ForgeKind::GitHub => None,
+            (Credential::App { .. }, _) => {
+                let because = format!("{} has no Apps: only GitHub has", self.kind);
+                return Err(FaultKind::Settings { because });
+            }
         };
         let because = || "the token is empty, or has letters that a token does not have".to_owned();
-        let authorization = authorization.ok_or_else(|| FaultKind::Settings { because: because() })?;
+        let valid =
+            |known: Option<Authorization>| known.ok_or_else(|| FaultKind::Settings { because: because() });
+        let authorization = authorization.map(valid).transpose()?;
         let mut base = place.origin.clone();
         base.set_path(dialect.path);
         let most = dialect.time_limit;

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use futures_util::StreamExt as _;
+use jiff::Timestamp;
 use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue};
 use serde_json::Value;
 use url::Url;
@@ -58,13 +59,26 @@ pub(super) struct Call {
     body: Option<Value>,
     /// What it is for, for errors: "read pull request 7 of `org/plans`".
     deed: String,
+    /// What proves who we are, where the transport has nothing, or something else.
+    authorization: Option<Authorization>,
 }
 
 impl Call {
+    /// Sends it with this proof of who we are.
+    pub(super) fn authorized(mut self, authorization: Authorization) -> Self {
+        self.authorization = Some(authorization);
+        self
+    }
+
     /// Adds a parameter of the query.
     pub(super) fn query(mut self, name: &str, value: &str) -> Self {
         self.url.query_pairs_mut().append_pair(name, value);
         self
+    }
+
+    /// Takes the token out of a text, should a server repeat it.
+    fn scrubbed(&self, text: &str) -> String {
+        self.authorization.as_ref().map_or_else(|| text.to_owned(), |known| known.scrubbed(text))
     }
 
     /// Adds a body.
@@ -79,7 +93,8 @@ impl Call {
 pub(super) struct Transport {
     client: reqwest::Client,
     base: Url,
-    authorization: Authorization,
+    /// What proves who we are in every request that has nothing else.
+    authorization: Option<Authorization>,
     accept: &'static str,
     time_limit: Duration,
     clock: Clock,
@@ -90,7 +105,7 @@ pub(super) struct Transport {
 pub(super) struct Endpoint {
     /// The API, HTTPS or on loopback.
     pub(super) base: Url,
-    pub(super) authorization: Authorization,
+    pub(super) authorization: Option<Authorization>,
     /// The media type of its answers.
     pub(super) accept: &'static str,
     pub(super) time_limit: Duration,
@@ -160,7 +175,7 @@ impl Transport {
                 return Err(self.fault(deed, FaultKind::Settings { because }));
             }
         }
-        Ok(Call { method, url, body: None, deed })
+        Ok(Call { method, url, body: None, deed, authorization: self.authorization.clone() })
     }
 
     /// Sends a request and reads the answer. A read that was cut off is sent once more.
@@ -179,26 +194,28 @@ impl Transport {
     }
 
     async fn send_once(&self, call: &Call) -> Result<Answer, ForgeFault> {
-        let Call { method, url, body, deed } = call;
+        let Call { method, url, body, deed, authorization } = call;
         let fault = |kind| self.fault(deed.clone(), kind);
         let mut request = self.client.request(method.clone(), url.clone()).header(ACCEPT, self.accept);
-        request = request.header(AUTHORIZATION, self.authorization.header.clone());
+        if let Some(authorization) = authorization {
+            request = request.header(AUTHORIZATION, authorization.header.clone());
+        }
         if let Some(body) = body {
             request = request.json(body);
         }
-        let response = request.send().await.map_err(|error| fault(self.kind_of(&error)))?;
+        let response = request.send().await.map_err(|error| fault(self.kind_of(call, &error)))?;
         let status = response.status().as_u16();
         let headers = response.headers().clone();
-        let bytes = self.bytes(response).await.map_err(fault)?;
-        self.judged(Received { status, headers, bytes }, deed).map_err(fault)
+        let bytes = self.bytes(call, response).await.map_err(fault)?;
+        self.judged(call, Received { status, headers, bytes }).map_err(fault)
     }
 
     /// Reads a body up to its maximum, so that a small packed one cannot fill the memory.
-    async fn bytes(&self, response: reqwest::Response) -> Result<Vec<u8>, FaultKind> {
+    async fn bytes(&self, call: &Call, response: reqwest::Response) -> Result<Vec<u8>, FaultKind> {
         let mut bytes = Vec::new();
         let mut stream = response.bytes_stream();
         while let Some(chunk) = stream.next().await {
-            let chunk = chunk.map_err(|error| self.kind_of(&error))?;
+            let chunk = chunk.map_err(|error| self.kind_of(call, &error))?;
             if bytes.len() + chunk.len() > limits::ANSWER_BYTES_MAX {
                 return Err(FaultKind::TooMuch);
             }
@@ -207,18 +224,18 @@ impl Transport {
         Ok(bytes)
     }
 
-    fn judged(&self, received: Received, deed: &str) -> Result<Answer, FaultKind> {
+    fn judged(&self, call: &Call, received: Received) -> Result<Answer, FaultKind> {
         let Received { status, headers, bytes } = received;
         if (200..300).contains(&status) {
-            let about = About { deed: deed.to_owned(), host: self.host(), status };
+            let about = About { deed: call.deed.clone(), host: self.host(), status };
             return Ok(Answer::new(about, &headers, bytes));
         }
         let refusal = Refusal { status, headers: &headers, now: self.clock.now() };
-        Err(refusal.kind(|| self.authorization.scrubbed(&String::from_utf8_lossy(&bytes))))
+        Err(refusal.kind(|| call.scrubbed(&String::from_utf8_lossy(&bytes))))
     }
 
-    fn kind_of(&self, error: &reqwest::Error) -> FaultKind {
-        let because = one_line(&self.authorization.scrubbed(&cause::innermost(error)));
+    fn kind_of(&self, call: &Call, error: &reqwest::Error) -> FaultKind {
+        let because = one_line(&call.scrubbed(&cause::innermost(error)));
         if let Some(because) = cause::tls(error) {
             return FaultKind::Certificate { because: one_line(&because) };
         }
@@ -235,6 +252,11 @@ impl Transport {
         let mut url = self.base.clone();
         url.path_segments_mut().ok()?.clear().extend(path);
         Some(url.into())
+    }
+
+    /// What time it is.
+    pub(super) fn now(&self) -> Timestamp {
+        self.clock.now()
     }
 
     /// Makes an error of this forge.

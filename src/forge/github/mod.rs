@@ -2,12 +2,14 @@
 //!
 //! GitHub has an API host of its own for its public service; a server has it below `/api/v3`.
 
+mod app;
 mod wire;
 
 use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::answer::Answer;
 use super::api::{Api, Change};
 use super::comment::Comment;
 use super::fault::{FaultKind, ForgeFault};
@@ -20,6 +22,7 @@ use super::settings::{Dialect, Scheme, Settings};
 use super::status::Status;
 use super::transport::{Call, Transport};
 use super::user::{Permission, User};
+use app::App;
 
 const SERVER: Dialect =
     Dialect { accept: "application/vnd.github+json", ..Dialect::at("/api/v3", Scheme::Named("Bearer")) };
@@ -34,6 +37,8 @@ pub(super) struct GitHub {
     transport: Transport,
     owner: String,
     repository: String,
+    /// Who gets tokens, where there is none.
+    app: Option<App>,
 }
 
 impl GitHub {
@@ -50,7 +55,20 @@ impl GitHub {
             }
             None => settings.transport(place, &SERVER)?,
         };
-        Ok(Self { transport, owner, repository })
+        let app = App::of(&settings.credential)?;
+        Ok(Self { transport, owner, repository, app })
+    }
+
+    /// Sends a request as who we are.
+    async fn send(&self, call: Call) -> Result<Answer, ForgeFault> {
+        self.transport.send(&self.authorized(call).await?).await
+    }
+
+    /// Gives a request what proves who we are.
+    async fn authorized(&self, call: Call) -> Result<Call, ForgeFault> {
+        let Some(app) = &self.app else { return Ok(call) };
+        let repository = [self.owner.as_str(), &self.repository];
+        Ok(call.authorized(app.authorization(&self.transport, repository).await?))
     }
 
     /// The repository, for errors.
@@ -97,15 +115,17 @@ impl Api for GitHub {
     }
 
     async fn user(&self) -> Result<User, ForgeFault> {
-        let answer =
-            self.transport.send(&self.transport.get(&["user"], "read who the token is".to_owned())?).await?;
+        if let Some(app) = &self.app {
+            return app.user(&self.transport, [&self.owner, &self.repository]).await;
+        }
+        let answer = self.send(self.transport.get(&["user"], "read who the token is".to_owned())?).await?;
         answer.about().required(answer.read::<wire::Account>()?.user(), "id")
     }
 
     async fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeFault> {
         let path = number.to_string();
         let call = self.transport.get(&self.path(&["pulls", &path]), self.of_one(number, "read"))?;
-        let answer = self.transport.send(&call).await?;
+        let answer = self.send(call).await?;
         answer.read::<wire::Pull>()?.read(answer.about())
     }
 
@@ -118,18 +138,22 @@ impl Api for GitHub {
         let call = self.pulls(state, "created")?.query("head", &head).query("base", branches.target.as_str());
         let is_last = |pull: &wire::Pull| sought == Sought::Ended && !pull.is_from_fork();
         let enough = Enough { is_last, longer: Longer::IsCut };
-        read(PAGING.until(&self.transport, &call, enough).await?)
+        read(PAGING.until(&self.transport, &self.authorized(call).await?, enough).await?)
     }
 
     async fn open_ones(&self) -> Result<Vec<PullRequest>, ForgeFault> {
-        read(PAGING.all(&self.transport, &self.pulls("open", "created")?).await?)
+        read(PAGING.all(&self.transport, &self.authorized(self.pulls("open", "created")?).await?).await?)
     }
 
     async fn ended_since(&self, since: Timestamp) -> Result<Vec<PullRequest>, ForgeFault> {
         // What was not touched since did not end since.
         let is_last = |pull: &wire::Pull| pull.updated_at().is_some_and(|at| at < since);
         let enough = Enough { is_last, longer: Longer::IsCut };
-        read(PAGING.until(&self.transport, &self.pulls("closed", "updated")?, enough).await?)
+        read(
+            PAGING
+                .until(&self.transport, &self.authorized(self.pulls("closed", "updated")?).await?, enough)
+                .await?,
+        )
     }
 
     async fn create(&self, branches: &Branches, text: &Text) -> Result<PullRequest, ForgeFault> {
@@ -137,7 +161,7 @@ impl Api for GitHub {
         let deed = format!("open a pull request of branch `{source}` in {}", self.name());
         let body = json!({"head": source, "base": target, "title": text.title, "body": text.body});
         let call = self.transport.post(&self.path(&["pulls"]), deed)?.body(body);
-        let answer = self.transport.send(&call).await?;
+        let answer = self.send(call).await?;
         answer.read::<wire::Pull>()?.read(answer.about())
     }
 
@@ -148,21 +172,22 @@ impl Api for GitHub {
             Change::Text { .. } => change.fields("title", "body"),
             Change::Close => json!({"state": "closed"}),
         };
-        self.transport.send(&call.body(body)).await.map(drop)
+        self.send(call.body(body)).await.map(drop)
     }
 
     async fn reviews(&self, number: u64) -> Result<Vec<Review>, ForgeFault> {
         let path = number.to_string();
         let deed = self.of_one(number, "read the reviews of");
         let call = self.transport.get(&self.path(&["pulls", &path, "reviews"]), deed)?;
-        let listed: Listed<wire::Decision> = PAGING.all(&self.transport, &call).await?;
+        let listed: Listed<wire::Decision> =
+            PAGING.all(&self.transport, &self.authorized(call).await?).await?;
         Ok(listed.entries.into_iter().filter_map(wire::Decision::read).collect())
     }
 
     async fn permission(&self, user: &User) -> Result<Permission, ForgeFault> {
         let deed = format!("read what user `{}` may do in {}", user.login, self.name());
         let path = self.path(&["collaborators", &user.login, "permission"]);
-        match self.transport.send(&self.transport.get(&path, deed)?).await {
+        match self.send(self.transport.get(&path, deed)?).await {
             Ok(answer) => answer.read::<wire::Access>()?.read(answer.about(), user),
             Err(ForgeFault { kind: FaultKind::NotFound, .. }) => Ok(Permission::None),
             Err(fault) => Err(fault),
@@ -173,7 +198,8 @@ impl Api for GitHub {
         let path = number.to_string();
         let deed = self.of_one(number, "read the comments of");
         let call = self.transport.get(&self.path(&["issues", &path, "comments"]), deed)?;
-        let Listed { entries, about } = PAGING.all::<wire::Remark>(&self.transport, &call).await?;
+        let Listed { entries, about } =
+            PAGING.all::<wire::Remark>(&self.transport, &self.authorized(call).await?).await?;
         entries.into_iter().map(|remark| remark.read(&about)).collect()
     }
 
@@ -181,26 +207,26 @@ impl Api for GitHub {
         let path = number.to_string();
         let deed = self.of_one(number, "comment on");
         let call = self.transport.post(&self.path(&["issues", &path, "comments"]), deed)?;
-        self.transport.send(&call.body(json!({"body": text}))).await.map(drop)
+        self.send(call.body(json!({"body": text}))).await.map(drop)
     }
 
     async fn edit_comment(&self, number: u64, comment: &str, text: &str) -> Result<(), ForgeFault> {
         let deed = self.of_one(number, "edit a comment on");
         let call = self.transport.patch(&self.path(&["issues", "comments", comment]), deed)?;
-        self.transport.send(&call.body(json!({"body": text}))).await.map(drop)
+        self.send(call.body(json!({"body": text}))).await.map(drop)
     }
 
     async fn status(&self, commit: &CommitId, context: &str) -> Result<Option<Status>, ForgeFault> {
         let deed = format!("read the statuses of commit {commit} in {}", self.name());
         let call = self.transport.get(&self.path(&["commits", commit.as_str(), "status"]), deed)?;
-        let listed: Listed<wire::Mark> = COMBINED.all(&self.transport, &call).await?;
+        let listed: Listed<wire::Mark> = COMBINED.all(&self.transport, &self.authorized(call).await?).await?;
         Ok(listed.entries.into_iter().find(|mark| mark.is_of(context)).and_then(wire::Mark::read))
     }
 
     async fn create_status(&self, commit: &CommitId, status: &Status) -> Result<(), ForgeFault> {
         let deed = format!("set status `{}` of commit {commit} in {}", status.context, self.name());
         let call = self.transport.post(&self.path(&["statuses", commit.as_str()]), deed)?;
-        self.transport.send(&call.body(wire::mark(status))).await.map(drop)
+        self.send(call.body(wire::mark(status))).await.map(drop)
     }
 }
 

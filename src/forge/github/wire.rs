@@ -12,6 +12,9 @@ use crate::forge::review::{Review, Standing, Verdict};
 use crate::forge::status::{Status, StatusState};
 use crate::forge::user::{Permission, User, name};
 
+/// How names of Apps end, and no other.
+pub(super) const APP_SUFFIX: &str = "[bot]";
+
 /// An account; null once it is deleted.
 #[derive(Debug, Deserialize)]
 pub(super) struct Account {
@@ -20,12 +23,20 @@ pub(super) struct Account {
 }
 
 impl Account {
+    /// The user. An App does not know the number of its own account, only its name, which no person can have.
     pub(super) fn user(self) -> Option<User> {
-        Some(User::new(&self.id?.to_string(), &self.login?))
+        let (id, login) = (self.id?, self.login?);
+        let is_app = login.ends_with(APP_SUFFIX);
+        Some(if is_app { app(&login) } else { User::new(&id.to_string(), &login) })
     }
 }
 
-/// A pull request, whole or as a list has it: there `merged_by` is missing.
+/// The user that an App acts as, by the name of its account.
+pub(super) fn app(login: &str) -> User {
+    User::new(login, login)
+}
+
+/// A pull request, whole or as a list has it: there `merged` and `merged_by` are missing.
 #[derive(Debug, Deserialize)]
 pub(super) struct Pull {
     number: Option<u64>,
@@ -36,6 +47,7 @@ pub(super) struct Pull {
     user: Option<Account>,
     head: Option<Side>,
     base: Option<Side>,
+    merged: Option<bool>,
     merged_at: Option<String>,
     merged_by: Option<Account>,
     merge_commit_sha: Option<String>,
@@ -77,14 +89,17 @@ impl Pull {
 
     pub(super) fn read(self, about: &About) -> Result<PullRequest, ForgeFault> {
         let is_from_fork = self.is_from_fork();
-        let state = match (self.state.as_deref(), self.merged_at.as_deref()) {
-            (Some("open"), _) => PullRequestState::Open,
-            (Some("closed"), None) => PullRequestState::Closed { at: time(self.closed_at.as_deref()) },
-            (Some("closed"), merged_at) => PullRequestState::Merged {
+        // Lists have the time alone.
+        let is_merged = self.merged.unwrap_or(false) || self.merged_at.is_some();
+        let closed_at = time(self.closed_at.as_deref());
+        let state = match self.state.as_deref() {
+            Some("open") => PullRequestState::Open,
+            Some("closed") if is_merged => PullRequestState::Merged {
                 commit: self.merge_commit_sha.as_deref().and_then(CommitId::parse),
                 by: self.merged_by.and_then(Account::user),
-                at: time(merged_at),
+                at: time(self.merged_at.as_deref()).or(closed_at),
             },
+            Some("closed") => PullRequestState::Closed { at: closed_at },
             _ => return Err(about.fault(FaultKind::Misses { field: "state" })),
         };
         let head = about.required(self.head, "head")?;
