@@ -3,8 +3,10 @@
 mod azure_devops;
 mod bad_input;
 mod fake;
+mod fields;
 mod gitea;
 mod github;
+mod github_app;
 mod gitlab;
 mod judge;
 mod judged;
