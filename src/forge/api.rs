@@ -59,7 +59,7 @@ pub(super) trait Api: fmt::Debug + Send + Sync {
     /// Reads one pull request.
     async fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeFault>;
 
-    /// Lists pull requests of these branches, among others: all that are open, or at least the last one that ended.
+    /// Lists pull requests of these branches, among others: all that are open, or at least the newest that ended.
     async fn of_branches(&self, branches: &Branches, sought: Sought) -> Result<Vec<PullRequest>, ForgeFault>;
 
     /// Lists all open pull requests.

@@ -55,8 +55,8 @@ pub trait Forge: fmt::Debug + Send + Sync {
     /// Returns who the token is: the user that nodeform acts as. It is asked once.
     async fn user(&self) -> Result<User, ForgeFault>;
 
-    /// Finds a pull request from one branch to another: the first one that is open, or the last one that ended. Those of forks
-    /// are left out, since anybody chooses the names of their branches.
+    /// Finds a pull request from one branch to another: the first that is open, or the newest that ended. Those of forks are left
+    /// out, since anybody chooses the names of their branches. Azure DevOps cuts descriptions here and in lists.
     async fn find(&self, branches: &Branches, sought: Sought) -> Result<Option<PullRequest>, ForgeFault>;
 
     /// Opens a pull request, unless one of these branches is open: then it returns that one, with the text that it has. Opened by

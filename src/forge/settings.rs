@@ -93,9 +93,14 @@ impl Settings {
         base.set_path(dialect.path);
         let most = dialect.time_limit;
         let time_limit = self.time_limit.map_or(most, |limit| limit.min(most));
-        let endpoint =
-            Endpoint { base, authorization, accept: dialect.accept, time_limit, clock: self.clock };
-        Transport::new(endpoint)
+        Transport::new(Endpoint {
+            base,
+            authorization,
+            accept: dialect.accept,
+            github_version: dialect.github_version,
+            time_limit,
+            clock: self.clock,
+        })
     }
 }
 
@@ -110,12 +115,15 @@ pub(super) struct Dialect {
     pub(super) accept: &'static str,
     /// The longest exchange.
     pub(super) time_limit: Duration,
+    /// The version of GitHub's API. Without it GitHub chooses one, and may choose another later.
+    pub(super) github_version: Option<&'static str>,
 }
 
 impl Dialect {
     /// An API at a path, with JSON and the usual bounds.
     pub(super) const fn at(path: &'static str, scheme: Scheme) -> Self {
-        Self { path, scheme, accept: "application/json", time_limit: limits::EXCHANGE_TIMEOUT }
+        let (accept, time_limit) = ("application/json", limits::EXCHANGE_TIMEOUT);
+        Self { path, scheme, accept, time_limit, github_version: None }
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use jiff::Timestamp;
-use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderValue};
+use reqwest::header::{ACCEPT, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue};
 use serde_json::Value;
 use url::Url;
 
@@ -108,6 +108,8 @@ pub(super) struct Endpoint {
     pub(super) authorization: Option<Authorization>,
     /// The media type of its answers.
     pub(super) accept: &'static str,
+    /// The version of GitHub's API.
+    pub(super) github_version: Option<&'static str>,
     pub(super) time_limit: Duration,
     pub(super) clock: Clock,
 }
@@ -118,7 +120,7 @@ impl Transport {
     /// # Errors
     /// The address is not HTTPS and not on this machine, or TLS cannot be set up.
     pub(super) fn new(endpoint: Endpoint) -> Result<Self, FaultKind> {
-        let Endpoint { base, authorization, accept, time_limit, clock } = endpoint;
+        let Endpoint { base, authorization, accept, github_version, time_limit, clock } = endpoint;
         let is_loopback = is_loopback(&base);
         if base.scheme() != "https" && !is_loopback {
             let because = "plain HTTP would show the token to everybody on the way".to_owned();
@@ -131,6 +133,11 @@ impl Transport {
             .user_agent(concat!("nodeform/", env!("CARGO_PKG_VERSION")))
             .connect_timeout(limits::CONNECT_TIMEOUT.min(time_limit))
             .timeout(time_limit);
+        if let Some(version) = github_version {
+            let name = HeaderName::from_static("x-github-api-version");
+            builder =
+                builder.default_headers([(name, HeaderValue::from_static(version))].into_iter().collect());
+        }
         if is_loopback {
             builder = builder.no_proxy();
         }

@@ -52,19 +52,22 @@ impl Gitea {
         [&["repos", &self.owner, &self.repository], rest].concat()
     }
 
-    fn pulls(&self, state: &str, sort: &str) -> Result<Call, ForgeFault> {
+    /// The pull requests in a state, the newest first.
+    fn pulls(&self, state: &str) -> Result<Call, ForgeFault> {
         let deed = format!("list {state} pull requests of {}", self.name());
-        let call = self.transport.get(&self.path(&["pulls"]), deed)?;
-        Ok(call.query("state", state).query("sort", sort))
+        Ok(self.transport.get(&self.path(&["pulls"]), deed)?.query("state", state))
     }
 
     fn of_one(&self, number: u64, verb: &str) -> String {
         format!("{verb} pull request {number} of {}", self.name())
     }
 
-    async fn ended(&self, is_last: impl Fn(&wire::Pull) -> bool) -> Result<Vec<PullRequest>, ForgeFault> {
-        let enough = Enough { is_last, longer: Longer::IsCut };
-        read(PAGING.until(&self.transport, &self.pulls("closed", "recentclose")?, enough).await?)
+    async fn until(
+        &self,
+        call: &Call,
+        is_last: impl Fn(&wire::Pull) -> bool,
+    ) -> Result<Vec<PullRequest>, ForgeFault> {
+        read(PAGING.until(&self.transport, call, Enough { is_last, longer: Longer::IsCut }).await?)
     }
 }
 
@@ -101,17 +104,19 @@ impl Api for Gitea {
             Sought::Open => self.open_ones().await,
             Sought::Ended => {
                 let (source, target) = (branches.source.as_str(), branches.target.as_str());
-                self.ended(|pull| pull.is_of(source, target)).await
+                self.until(&self.pulls("closed")?, |pull| pull.is_of(source, target)).await
             }
         }
     }
 
     async fn open_ones(&self) -> Result<Vec<PullRequest>, ForgeFault> {
-        read(PAGING.all(&self.transport, &self.pulls("open", "recentupdate")?).await?)
+        read(PAGING.all(&self.transport, &self.pulls("open")?).await?)
     }
 
     async fn ended_since(&self, since: Timestamp) -> Result<Vec<PullRequest>, ForgeFault> {
-        self.ended(|pull| pull.closed_at().is_some_and(|at| at < since)).await
+        // What was not touched since did not end since. Forgejo cannot sort by the time when they ended.
+        let call = self.pulls("closed")?.query("sort", "recentupdate");
+        self.until(&call, |pull| pull.updated_at().is_some_and(|at| at < since)).await
     }
 
     async fn create(&self, branches: &Branches, text: &Text) -> Result<PullRequest, ForgeFault> {

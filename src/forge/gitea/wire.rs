@@ -43,6 +43,7 @@ pub(super) struct Pull {
     merged_by: Option<Account>,
     merge_commit_sha: Option<String>,
     closed_at: Option<String>,
+    updated_at: Option<String>,
 }
 
 /// One side of a pull request. `ref` leads to the pull request itself once the branch is gone; `label` keeps its name.
@@ -54,8 +55,8 @@ struct Side {
 }
 
 impl Pull {
-    pub(super) fn closed_at(&self) -> Option<Timestamp> {
-        time(self.closed_at.as_deref())
+    pub(super) fn updated_at(&self) -> Option<Timestamp> {
+        time(self.updated_at.as_deref())
     }
 
     /// Returns whether it leads from one branch to another, both of the repository.

@@ -24,8 +24,11 @@ use super::transport::{Call, Transport};
 use super::user::{Permission, User};
 use app::App;
 
-const SERVER: Dialect =
-    Dialect { accept: "application/vnd.github+json", ..Dialect::at("/api/v3", Scheme::Named("Bearer")) };
+const SERVER: Dialect = Dialect {
+    accept: "application/vnd.github+json",
+    github_version: Some("2022-11-28"),
+    ..Dialect::at("/api/v3", Scheme::Named("Bearer"))
+};
 const SERVICE: Dialect = Dialect { path: "", ..SERVER };
 const PAGING: Paging = Paging { size: "per_page", start: Start::Page("page"), within: None };
 /// The newest status of each name.

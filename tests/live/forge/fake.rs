@@ -165,12 +165,14 @@ async fn answer(
     body: Bytes,
 ) -> Response {
     let query = url::form_urlencoded::parse(uri.query().unwrap_or_default().as_bytes());
-    let authorization = headers.get("authorization").and_then(|value| value.to_str().ok());
+    let header =
+        |name: &str| headers.get(name).and_then(|value| value.to_str().ok()).unwrap_or_default().to_owned();
     let asked = Asked {
         method: method.to_string(),
         path: uri.path().to_owned(),
         query: query.into_owned().collect(),
-        authorization: authorization.unwrap_or_default().to_owned(),
+        authorization: header("authorization"),
+        version: header("x-github-api-version"),
         body: String::from_utf8_lossy(&body).into_owned(),
     };
     shared.seen.lock().expect("it is not poisoned").push(asked.clone());

@@ -198,6 +198,10 @@ async fn permissions_are_those_of_the_repository(bed: &Bed) {
     for hostile in ["nobody-of-this-name", "../../../users", "a/b", "a?b#c", "%2e%2e"] {
         assert_eq!(of("1".to_owned(), hostile).await, Ok(Permission::None), "{hostile}");
     }
+    let token = bed.gitea.token("amy", SCOPES);
+    let writer = bed.recorder.client_of(ForgeKind::Gitea, "forge/plans", &token);
+    let denied = told(writer.permission(&User { id: "1".to_owned(), login: "bob".to_owned() }).await);
+    assert!(denied.contains("(403)") && denied.contains("only administrators of the repository"), "{denied}");
     let refused = told(of("1".to_owned(), "..").await);
     assert!(refused.contains("`..` is no name"), "{refused}");
 }
@@ -250,10 +254,12 @@ async fn a_closed_one_stays_closed_and_says_why(bed: &Bed) {
     let found = bed.forge.find(&branches, Sought::Ended).await.expect("it is read").expect("it is found");
     assert_eq!((found.number, found.state), (number, state));
     let next = bed.forge.open(&branches, &text("Plan", "")).await.expect("it opens");
-    assert!(
-        matches!(&next, Opened::New(new) if new.number > number),
-        "a closed one is not opened again: {next:?}"
-    );
+    let Opened::New(next) = next else { panic!("a closed one is not opened again: {next:?}") };
+    bed.forge.close(next.number, &why).await.expect("it closes");
+    // The first one is touched again: the newest is still the other.
+    bed.forge.comment(number, &sticky("Superseded by two newer plans")).await.expect("it is written");
+    let found = bed.forge.find(&branches, Sought::Ended).await.expect("it is read").expect("it is found");
+    assert_eq!(found.number, next.number);
 }
 
 async fn a_merged_one_names_its_commit_and_who_merged(bed: &Bed) {

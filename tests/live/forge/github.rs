@@ -95,6 +95,7 @@ async fn one_is_opened_after_a_look_and_found_where_github_says_it_exists() {
         {\"base\":\"main\",\"body\":\"Two nodes\",\"head\":\"nodeform/demo/one\",\"title\":\"Plan\"}\n";
     assert_eq!(fake.transcript(), format!("{LIST}{post}{LIST}"));
     assert!(fake.seen().iter().all(|asked| asked.authorization == "Bearer canary-forge-token"));
+    assert!(fake.seen().iter().all(|asked| asked.version == "2022-11-28"));
 
     // Another was opened at the same time, and before this one.
     let fake =

@@ -12,6 +12,8 @@ pub(crate) struct Asked {
     pub(crate) path: String,
     pub(crate) query: Vec<(String, String)>,
     pub(crate) authorization: String,
+    /// The version of GitHub's API.
+    pub(crate) version: String,
     pub(crate) body: String,
 }
 

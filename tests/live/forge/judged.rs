@@ -13,6 +13,7 @@ fn judged(specification: &Specification, request: &str, body: &Value) -> Result<
         path: path.to_owned(),
         query: url::form_urlencoded::parse(query.as_bytes()).into_owned().collect(),
         authorization: String::new(),
+        version: String::new(),
         body: if body.is_null() { String::new() } else { body.to_string() },
     };
     judge::request(specification, &asked).map(|operation| operation.path)
