@@ -8,6 +8,7 @@
 //! Every operation looks before it writes, so that it may be repeated after a crash. Every request has an end in time, size and
 //! number; a redirect is never followed, since the token would go along. Must never merge, approve, or push; nor log.
 
+mod alike;
 mod answer;
 mod api;
 mod azure_devops;

@@ -8,6 +8,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::alike;
 use super::api::{Api, Change};
 use super::comment::Comment;
 use super::fault::{FaultKind, ForgeFault};
@@ -89,7 +90,7 @@ impl Api for Gitea {
     async fn user(&self) -> Result<User, ForgeFault> {
         let answer =
             self.transport.send(&self.transport.get(&["user"], "read who the token is".to_owned())?).await?;
-        answer.about().required(answer.read::<wire::Account>()?.user(), "id")
+        answer.about().required(answer.read::<alike::Account>()?.user(), "id")
     }
 
     async fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeFault> {
@@ -150,7 +151,7 @@ impl Api for Gitea {
         let deed = format!("read what user `{}` may do in {}", user.login, self.name());
         let path = self.path(&["collaborators", &user.login, "permission"]);
         match self.transport.send(&self.transport.get(&path, deed)?).await {
-            Ok(answer) => answer.read::<wire::Access>()?.read(answer.about(), user),
+            Ok(answer) => answer.read::<alike::Access>()?.read(answer.about(), user),
             Err(ForgeFault { kind: FaultKind::NotFound, .. }) => Ok(Permission::None),
             Err(fault) => Err(fault),
         }
@@ -161,7 +162,7 @@ impl Api for Gitea {
         let deed = self.of_one(number, "read the comments of");
         let call = self.transport.get(&self.path(&["issues", &path, "comments"]), deed)?;
         let answer = self.transport.send(&call).await?;
-        answer.read::<Vec<wire::Remark>>()?.into_iter().map(|remark| remark.read(answer.about())).collect()
+        answer.read::<Vec<alike::Remark>>()?.into_iter().map(|remark| remark.read(answer.about())).collect()
     }
 
     async fn create_comment(&self, number: u64, text: &str) -> Result<(), ForgeFault> {
@@ -181,13 +182,13 @@ impl Api for Gitea {
     async fn status(&self, commit: &CommitId, context: &str) -> Result<Option<Status>, ForgeFault> {
         let deed = format!("read the statuses of commit {commit} in {}", self.name());
         let call = self.transport.get(&self.path(&["commits", commit.as_str(), "status"]), deed)?;
-        let listed: Listed<wire::Mark> = COMBINED.all(&self.transport, &call).await?;
-        Ok(listed.entries.into_iter().find(|mark| mark.is_of(context)).and_then(wire::Mark::read))
+        let listed: Listed<alike::Mark> = COMBINED.all(&self.transport, &call).await?;
+        Ok(listed.entries.into_iter().find(|mark| mark.is_of(context)).and_then(alike::Mark::read))
     }
 
     async fn create_status(&self, commit: &CommitId, status: &Status) -> Result<(), ForgeFault> {
         let deed = format!("set status `{}` of commit {commit} in {}", status.context, self.name());
         let call = self.transport.post(&self.path(&["statuses", commit.as_str()]), deed)?;
-        self.transport.send(&call.body(wire::mark(status))).await.map(drop)
+        self.transport.send(&call.body(alike::mark(status))).await.map(drop)
     }
 }

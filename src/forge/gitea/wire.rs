@@ -2,30 +2,13 @@
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
+use crate::forge::alike::Account;
 use crate::forge::answer::{About, page, time};
-use crate::forge::comment::Comment;
 use crate::forge::fault::{FaultKind, ForgeFault};
 use crate::forge::pull_request::{CommitId, PullRequest, PullRequestState, Text};
 use crate::forge::review::{Review, Standing, Verdict};
-use crate::forge::status::{Status, StatusState};
-use crate::forge::user::{Permission, User, name};
-
-/// An account.
-#[derive(Debug, Deserialize)]
-pub(super) struct Account {
-    id: Option<i64>,
-    login: Option<String>,
-}
-
-impl Account {
-    /// The user; none for deleted accounts, which share one number below zero.
-    pub(super) fn user(self) -> Option<User> {
-        let id = self.id.filter(|id| *id > 0)?;
-        Some(User::new(&id.to_string(), &self.login?))
-    }
-}
+use crate::forge::user::name;
 
 /// A pull request.
 #[derive(Debug, Deserialize)]
@@ -127,82 +110,4 @@ impl Decision {
             standing,
         })
     }
-}
-
-/// What a user may do.
-#[derive(Debug, Deserialize)]
-pub(super) struct Access {
-    permission: Option<String>,
-    user: Option<Account>,
-}
-
-impl Access {
-    /// Returns the permission, if it is of the account that was meant: names pass to others.
-    pub(super) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
-        let permission = about.required(self.permission, "permission")?;
-        let is_meant = self.user.and_then(Account::user).is_some_and(|user| user.id == meant.id);
-        Ok(match &*permission {
-            _ if !is_meant => Permission::None,
-            "owner" | "admin" | "write" => Permission::Write,
-            "read" => Permission::Read,
-            "none" => Permission::None,
-            _ => Permission::Unknown,
-        })
-    }
-}
-
-/// A comment.
-#[derive(Debug, Deserialize)]
-pub(super) struct Remark {
-    id: Option<u64>,
-    body: Option<String>,
-    user: Option<Account>,
-}
-
-impl Remark {
-    pub(super) fn read(self, about: &About) -> Result<Comment, ForgeFault> {
-        let id = about.required(self.id, "id")?.to_string();
-        let author = self.user.and_then(Account::user).map(|user| user.id);
-        Ok(Comment { id, author, text: self.body.unwrap_or_default() })
-    }
-}
-
-/// A status.
-#[derive(Debug, Deserialize)]
-pub(super) struct Mark {
-    context: Option<String>,
-    status: Option<String>,
-    description: Option<String>,
-    target_url: Option<String>,
-}
-
-impl Mark {
-    pub(super) fn is_of(&self, context: &str) -> bool {
-        self.context.as_deref() == Some(context)
-    }
-
-    /// The status; none where it is of a state that we never set.
-    pub(super) fn read(self) -> Option<Status> {
-        let state = match self.status.as_deref()? {
-            "pending" => StatusState::Pending,
-            "success" => StatusState::Success,
-            "failure" => StatusState::Failure,
-            "error" => StatusState::Error,
-            _ => return None,
-        };
-        let url = self.target_url.filter(|url| !url.is_empty());
-        Some(Status { context: self.context?, state, description: self.description.unwrap_or_default(), url })
-    }
-}
-
-/// A status as it is sent.
-pub(super) fn mark(status: &Status) -> Value {
-    let Status { context, state, description, url } = status;
-    let state = match state {
-        StatusState::Pending => "pending",
-        StatusState::Success => "success",
-        StatusState::Failure => "failure",
-        StatusState::Error => "error",
-    };
-    json!({"context": context, "state": state, "description": description, "target_url": url.as_deref().unwrap_or("")})
 }

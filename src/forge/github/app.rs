@@ -16,7 +16,7 @@ use serde::Deserialize;
 use serde_json::json;
 use tokio::sync::{Mutex, OnceCell};
 
-use super::wire;
+use crate::forge::alike;
 use crate::forge::answer::time;
 use crate::forge::fault::{FaultKind, ForgeFault};
 use crate::forge::settings::Credential;
@@ -116,7 +116,7 @@ impl App {
         transport: &Transport,
         repository: [&str; 2],
     ) -> Result<User, ForgeFault> {
-        Ok(wire::app(&self.installation(transport, repository).await?.login))
+        Ok(alike::app(&self.installation(transport, repository).await?.login))
     }
 
     async fn installation(
@@ -132,7 +132,7 @@ impl App {
             let read: InstallationWire = answer.read()?;
             let slug = answer.about().required(read.app_slug, "app_slug")?;
             let id = answer.about().required(read.id, "id")?;
-            Ok(Installation { id, login: format!("{slug}{}", wire::APP_SUFFIX) })
+            Ok(Installation { id, login: format!("{slug}{}", alike::APP_SUFFIX) })
         };
         self.installation.get_or_try_init(asked).await
     }

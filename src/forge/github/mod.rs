@@ -9,6 +9,7 @@ use async_trait::async_trait;
 use jiff::Timestamp;
 use serde_json::json;
 
+use super::alike;
 use super::answer::Answer;
 use super::api::{Api, Change};
 use super::comment::Comment;
@@ -122,7 +123,7 @@ impl Api for GitHub {
             return app.user(&self.transport, [&self.owner, &self.repository]).await;
         }
         let answer = self.send(self.transport.get(&["user"], "read who the token is".to_owned())?).await?;
-        answer.about().required(answer.read::<wire::Account>()?.user(), "id")
+        answer.about().required(answer.read::<alike::Account>()?.user(), "id")
     }
 
     async fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeFault> {
@@ -191,7 +192,7 @@ impl Api for GitHub {
         let deed = format!("read what user `{}` may do in {}", user.login, self.name());
         let path = self.path(&["collaborators", &user.login, "permission"]);
         match self.send(self.transport.get(&path, deed)?).await {
-            Ok(answer) => answer.read::<wire::Access>()?.read(answer.about(), user),
+            Ok(answer) => answer.read::<alike::Access>()?.read(answer.about(), user),
             Err(ForgeFault { kind: FaultKind::NotFound, .. }) => Ok(Permission::None),
             Err(fault) => Err(fault),
         }
@@ -202,7 +203,7 @@ impl Api for GitHub {
         let deed = self.of_one(number, "read the comments of");
         let call = self.transport.get(&self.path(&["issues", &path, "comments"]), deed)?;
         let Listed { entries, about } =
-            PAGING.all::<wire::Remark>(&self.transport, &self.authorized(call).await?).await?;
+            PAGING.all::<alike::Remark>(&self.transport, &self.authorized(call).await?).await?;
         entries.into_iter().map(|remark| remark.read(&about)).collect()
     }
 
@@ -222,14 +223,15 @@ impl Api for GitHub {
     async fn status(&self, commit: &CommitId, context: &str) -> Result<Option<Status>, ForgeFault> {
         let deed = format!("read the statuses of commit {commit} in {}", self.name());
         let call = self.transport.get(&self.path(&["commits", commit.as_str(), "status"]), deed)?;
-        let listed: Listed<wire::Mark> = COMBINED.all(&self.transport, &self.authorized(call).await?).await?;
-        Ok(listed.entries.into_iter().find(|mark| mark.is_of(context)).and_then(wire::Mark::read))
+        let listed: Listed<alike::Mark> =
+            COMBINED.all(&self.transport, &self.authorized(call).await?).await?;
+        Ok(listed.entries.into_iter().find(|mark| mark.is_of(context)).and_then(alike::Mark::read))
     }
 
     async fn create_status(&self, commit: &CommitId, status: &Status) -> Result<(), ForgeFault> {
         let deed = format!("set status `{}` of commit {commit} in {}", status.context, self.name());
         let call = self.transport.post(&self.path(&["statuses", commit.as_str()]), deed)?;
-        self.send(call.body(wire::mark(status))).await.map(drop)
+        self.send(call.body(alike::mark(status))).await.map(drop)
     }
 }
 

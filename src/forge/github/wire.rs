@@ -2,39 +2,13 @@
 
 use jiff::Timestamp;
 use serde::Deserialize;
-use serde_json::{Value, json};
 
+use crate::forge::alike::Account;
 use crate::forge::answer::{About, page, time};
-use crate::forge::comment::Comment;
 use crate::forge::fault::{FaultKind, ForgeFault};
 use crate::forge::pull_request::{CommitId, PullRequest, PullRequestState, Text};
 use crate::forge::review::{Review, Standing, Verdict};
-use crate::forge::status::{Status, StatusState};
-use crate::forge::user::{Permission, User, name};
-
-/// How names of Apps end, and no other.
-pub(super) const APP_SUFFIX: &str = "[bot]";
-
-/// An account; null once it is deleted.
-#[derive(Debug, Deserialize)]
-pub(super) struct Account {
-    id: Option<u64>,
-    login: Option<String>,
-}
-
-impl Account {
-    /// The user. An App does not know the number of its own account, only its name, which no person can have.
-    pub(super) fn user(self) -> Option<User> {
-        let (id, login) = (self.id?, self.login?);
-        let is_app = login.ends_with(APP_SUFFIX);
-        Some(if is_app { app(&login) } else { User::new(&id.to_string(), &login) })
-    }
-}
-
-/// The user that an App acts as, by the name of its account.
-pub(super) fn app(login: &str) -> User {
-    User::new(login, login)
-}
+use crate::forge::user::name;
 
 /// A pull request, whole or as a list has it: there `merged` and `merged_by` are missing.
 #[derive(Debug, Deserialize)]
@@ -145,82 +119,4 @@ impl Decision {
             standing,
         })
     }
-}
-
-/// What a user may do: roles of their own are told as the nearest of these.
-#[derive(Debug, Deserialize)]
-pub(super) struct Access {
-    permission: Option<String>,
-    user: Option<Account>,
-}
-
-impl Access {
-    /// Returns the permission, if it is of the account that was meant: names pass to others.
-    pub(super) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
-        let permission = about.required(self.permission, "permission")?;
-        let is_meant = self.user.and_then(Account::user).is_some_and(|user| user.id == meant.id);
-        Ok(match &*permission {
-            _ if !is_meant => Permission::None,
-            "admin" | "write" => Permission::Write,
-            "read" => Permission::Read,
-            "none" => Permission::None,
-            _ => Permission::Unknown,
-        })
-    }
-}
-
-/// A comment.
-#[derive(Debug, Deserialize)]
-pub(super) struct Remark {
-    id: Option<u64>,
-    body: Option<String>,
-    user: Option<Account>,
-}
-
-impl Remark {
-    pub(super) fn read(self, about: &About) -> Result<Comment, ForgeFault> {
-        let id = about.required(self.id, "id")?.to_string();
-        let author = self.user.and_then(Account::user).map(|user| user.id);
-        Ok(Comment { id, author, text: self.body.unwrap_or_default() })
-    }
-}
-
-/// A status.
-#[derive(Debug, Deserialize)]
-pub(super) struct Mark {
-    context: Option<String>,
-    state: Option<String>,
-    description: Option<String>,
-    target_url: Option<String>,
-}
-
-impl Mark {
-    pub(super) fn is_of(&self, context: &str) -> bool {
-        self.context.as_deref() == Some(context)
-    }
-
-    /// The status; none where it is of a state that we never set.
-    pub(super) fn read(self) -> Option<Status> {
-        let state = match self.state.as_deref()? {
-            "pending" => StatusState::Pending,
-            "success" => StatusState::Success,
-            "failure" => StatusState::Failure,
-            "error" => StatusState::Error,
-            _ => return None,
-        };
-        let url = self.target_url.filter(|url| !url.is_empty());
-        Some(Status { context: self.context?, state, description: self.description.unwrap_or_default(), url })
-    }
-}
-
-/// A status as it is sent.
-pub(super) fn mark(status: &Status) -> Value {
-    let Status { context, state, description, url } = status;
-    let state = match state {
-        StatusState::Pending => "pending",
-        StatusState::Success => "success",
-        StatusState::Failure => "failure",
-        StatusState::Error => "error",
-    };
-    json!({"context": context, "state": state, "description": description, "target_url": url})
 }

@@ -228,9 +228,7 @@ async fn a_status_is_set_where_it_differs_and_its_words_are_cut() {
     assert_eq!(client.set_status(&commit, &status).await, Ok(Written::Unchanged));
     let (a, cut) = (sha("a"), "ä".repeat(139));
     let read = format!("GET /api/v3/repos/acme/plans/commits/{a}/status?per_page=30&page=1\n");
-    let body = format!(
-        "{{\"context\":\"nodeform/demo\",\"description\":\"{cut}…\",\"state\":\"pending\",\"target_url\":null}}"
-    );
+    let body = format!("{{\"context\":\"nodeform/demo\",\"description\":\"{cut}…\",\"state\":\"pending\"}}");
     assert_eq!(
         fake.transcript(),
         format!("{read}POST /api/v3/repos/acme/plans/statuses/{a}\n  {body}\n{read}")
