@@ -86,10 +86,14 @@ fn others(value: &Value) -> Vec<Value> {
     }
 }
 
+/// How many items of a list are edited: the others are of the same kind.
+const ITEMS: usize = 2;
+
 /// Every edit of one place; `genuine` is another plan's, whose value at the same place is tried.
 pub(super) fn edits(spec: &Value, genuine: &Value) -> Vec<Edit> {
     let mut found = Vec::new();
     paths(spec, &mut Vec::new(), &mut found);
+    found.retain(|path| !path.iter().any(|place| matches!(place, Place::Item(item) if *item >= ITEMS)));
     edits_of(spec, genuine, &found)
 }
 
