@@ -14,7 +14,7 @@ use tokio::task::JoinSet;
 
 use super::actor::Actor;
 use super::book::Book;
-use super::driver::Stop;
+use super::stop::Stop;
 use crate::ledger::GivenUp;
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Brakes};

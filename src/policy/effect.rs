@@ -1,7 +1,7 @@
 //! Which fields are valid and change no plan yet: for the reference of the kinds, and for whoever reads a manifest.
 //!
 //! A table, held against the types by a test. A NodeFleet that asks by such a field for something that is not done is
-//! refused (`fleet`, `holds`), so that nothing is left out in silence.
+//! refused (`fleet`), so that nothing is left out in silence.
 
 use crate::api::Kind;
 
@@ -10,8 +10,6 @@ use crate::api::Kind;
 pub enum Without {
     /// It asks for something that this version does not do, and is refused where it does.
     NotYet,
-    /// Only `hold` of its values is acted on; the others are refused.
-    ButHold,
     /// It says how a VM is set up, which decides nothing about which there are; a change of it makes nodes drift.
     Setup,
     /// It is for people, and for whoever carries a plan out.
@@ -24,7 +22,6 @@ impl Without {
     pub const fn said(self) -> &'static str {
         match self {
             Self::NotYet => "No effect yet: refused where it asks for anything.",
-            Self::ButHold => "No effect yet but for `hold`; other decisions are refused.",
             Self::Setup => "No effect on which nodes there are; a change makes nodes drift.",
             Self::Carried => "No effect on which nodes there are.",
         }
@@ -32,11 +29,9 @@ impl Without {
 }
 
 /// The fields, each with all below it.
-const FIELDS: [(Kind, &str, Without); 13] = [
+const FIELDS: [(Kind, &str, Without); 11] = [
     (Kind::NodeFleet, "spec.allow", Without::NotYet),
-    (Kind::NodeFleet, "spec.git.forge", Without::NotYet),
     (Kind::NodeFleet, "spec.git", Without::Carried),
-    (Kind::NodeFleet, "spec.approve", Without::ButHold),
     (Kind::NodeFleet, "spec.cluster.resourceGroup", Without::Carried),
     (Kind::AksNodeClass, "spec.kubelet", Without::Setup),
     (Kind::AksNodeClass, "spec.linuxOSConfig", Without::Setup),
@@ -154,7 +149,7 @@ mod tests {
     fn a_fleet_is_refused_where_it_asks_for_what_has_no_effect_yet() {
         let samples = json!({
             "mode": "auto", "suspend": true, "allow": [{"name": "a"}], "safety": {"maxLossNodes": 1},
-            "git": {"repository": "https://example.com/a"}, "approve": {"replace": "review"},
+            "git": {"repository": "https://example.com/a"}, "approve": {"replace": "hold"},
             "cluster": {"location": "westeurope"}, "freeze": [{"name": "f"}], "limits": {"nodes": 1},
             "minValuesPolicy": "BestEffort", "prefer": "availability", "preferences": {"maxExtraCostPercent": 7},
             "prices": {"costPerNode": "1"}, "spread": {"minHosts": 7}, "strategy": "karpenter",
@@ -173,12 +168,11 @@ mod tests {
         for (name, sample) in samples {
             let found = fleet(json!({name.as_str(): sample}));
             match without_effect(Kind::NodeFleet, &format!("spec.{name}")) {
-                Some(Without::NotYet | Without::ButHold) => assert!(found.is_err(), "{name}"),
+                Some(Without::NotYet) => assert!(found.is_err(), "{name}"),
                 Some(Without::Setup | Without::Carried) => assert_eq!(found, Ok(nothing.clone()), "{name}"),
                 None => assert!(found.is_ok_and(|fleet| fleet != nothing), "{name}"),
             }
         }
-        assert!(fleet(json!({"approve": {"replace": "hold"}})).is_ok_and(|fleet| fleet != nothing));
         let grouped = fleet(json!({"cluster": {"resourceGroup": "rg"}})).expect("is valid");
         assert_eq!(grouped, nothing, "the resource group decides nothing");
     }

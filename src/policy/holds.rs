@@ -24,13 +24,6 @@ pub(super) struct Kept {
 pub(super) fn kept(spec: &NodeFleetSpec, faults: &mut Vec<Fault>) -> Kept {
     let approve = spec.approve.clone().unwrap_or_default();
     let has_repository = spec.git.as_ref().is_some_and(|git| git.repository.is_some());
-    if spec.mode == Some(Mode::Review) && !has_repository {
-        faults.push(Fault {
-            path: path("spec.mode"),
-            message: "mode `review` needs a repository in which plans are reviewed".to_owned(),
-            hint: Some("set `spec.git.repository`, or write `auto` or `observe`".to_owned()),
-        });
-    }
     let freezes = spec.freeze.iter().flatten().enumerate();
     let freezes = freezes.filter_map(|(place, wire)| freeze(wire, place, faults)).collect();
     let everywhere = Everywhere { has_repository, ..Everywhere::default() };

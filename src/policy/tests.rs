@@ -6,8 +6,8 @@ use super::{Policy, WireObject, admission_faults, faults, parse};
 use crate::api::Kind;
 use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{
-    BufferPods, DisruptionReason, ExtraCost, Namespace, PoolName, Prefer, PriceChange, ResourceName,
-    Resources, Safety, SpreadHosts, Strategy, Workload,
+    BufferPods, ChangeClass, DisruptionReason, ExtraCost, Namespace, PoolName, Prefer, PriceChange,
+    ResourceName, Resources, Safety, SpreadHosts, Strategy, Workload,
 };
 
 fn pool(change: impl FnOnce(&mut Value)) -> Value {
@@ -392,7 +392,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     let full = fleet(json!({
         "cluster": {"name": "c", "location": "westeurope"},
         "mode": "review",
-        "approve": {"create": "review", "replace": "hold", "pools": {"a": {"move-pods": "review"}}},
+        "approve": {"create": "review", "delete-pool": "auto", "pools": {"a": {"forget": "auto"}}},
         "suspend": true,
         "strategy": "karpenter",
         "prefer": "availability",
@@ -409,11 +409,10 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     assert_eq!(
         paths,
         [
-            "spec.mode",
             "spec.allow",
             "spec.freeze[1].timeZone",
-            "spec.approve.create",
-            "spec.approve.pools.a.move-pods",
+            "spec.approve.delete-pool",
+            "spec.approve.pools.a.forget",
             "spec.preferences.maxExtraCostPercent",
             "spec.prefer",
         ]
@@ -435,7 +434,7 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     let safety = Safety { max_loss_percent: 20, max_loss_nodes: 3 };
     assert_eq!((careful.safety, careful.is_suspended), (safety, true));
     assert_eq!((honoured.limits.nodes, honoured.strategy), (Some(5), Strategy::Cheapest));
-    let own = json!({"approve": {"replace": "hold", "pools": {"a": {"replace": "review"}}}});
+    let own = json!({"approve": {"replace": "hold", "pools": {"a": {"replace": "auto"}}}});
     let own = parsed(Kind::NodeFleet, &fleet(own)).fleet.holds;
     let held = |pool: &str| own.on_removal(&PoolName::new(pool), DisruptionReason::Drifted, None).is_some();
     assert_eq!((held("a"), held("b")), (false, true), "the word for a pool counts before the one for all");
@@ -445,6 +444,36 @@ fn fields_of_a_fleet_without_an_effect_are_refused_all_at_once() {
     ] {
         assert_eq!(parsed(Kind::NodeFleet, &fleet(spec)).fleet.strategy, Strategy::Karpenter);
     }
+}
+
+#[test]
+fn what_people_review_follows_from_the_mode_and_its_exceptions() {
+    let fleet = |spec: Value| json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "f"}, "spec": spec});
+    let git = json!({"repository": "https://example.com/fleet"});
+    let of = |spec: Value, pool: &str| {
+        let reviewed = parsed(Kind::NodeFleet, &fleet(spec)).fleet.reviewed;
+        let pool = PoolName::new(pool);
+        let classes = ChangeClass::ALL.into_iter().filter(|class| reviewed.has(*class, &pool));
+        classes.map(ChangeClass::as_str).collect::<Vec<&str>>().join(" ")
+    };
+    let all = "move-pods replace adopt forget delete-pool";
+    assert_eq!(of(json!({"mode": "review", "git": git}), "a"), all);
+    assert_eq!(of(json!({"mode": "auto", "git": git}), "a"), "delete-pool");
+    for spec in [json!({"mode": "auto"}), json!({"mode": "observe", "git": git}), json!({})] {
+        assert_eq!(of(spec, "a"), "");
+    }
+    let approve = json!({"create": "review", "replace": "auto", "adopt": "hold", "forget": "hold", "pools": {
+        "a": {"replace": "review", "move-pods": "auto"}, "b": {"create": "hold", "move-pods": "hold"}}});
+    let with = json!({"mode": "review", "git": git, "approve": approve});
+    assert_eq!(of(with.clone(), "a"), "create replace delete-pool");
+    assert_eq!(of(with.clone(), "b"), "delete-pool");
+    assert_eq!(of(with.clone(), "c"), "create move-pods delete-pool");
+    let holds = parsed(Kind::NodeFleet, &fleet(with)).fleet.holds;
+    assert!(holds.on_create(&PoolName::new("b")).is_some() && holds.on_create(&PoolName::new("c")).is_none());
+    let without = fleet(json!({"mode": "auto", "approve": {"replace": "review"}}));
+    let refused = parse(&[WireObject { kind: Kind::NodeFleet, value: &without }]).unwrap_err();
+    let said: Vec<&str> = refused.iter().map(|(_, fault)| fault.message.as_str()).collect();
+    assert_eq!(said, ["nobody can review it: the NodeFleet names no repository"]);
 }
 
 #[test]
