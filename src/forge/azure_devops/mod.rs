@@ -74,7 +74,9 @@ impl AzureDevOps {
 
     fn read(&self, listed: Listed<wire::Pull>) -> Result<Vec<PullRequest>, ForgeFault> {
         let Listed { entries, about } = listed;
-        entries.into_iter().map(|pull| pull.read(&about, |number| self.page(number))).collect()
+        // Whoever forks the repository must not be able to make a list of it fail.
+        let own = entries.into_iter().filter(|pull| !pull.is_from_fork());
+        own.map(|pull| pull.read(&about, |number| self.page(number))).collect()
     }
 
     /// The page of a pull request, for people.

@@ -95,12 +95,18 @@ impl Pull {
         matches!(self.status.as_deref(), Some("completed" | "abandoned"))
     }
 
+    /// Returns whether the source branch lies in another repository.
+    pub(super) fn is_from_fork(&self) -> bool {
+        self.fork_source.as_ref().is_some_and(|source| !source.is_null())
+    }
+
     /// Reads it; `page` makes the address of its page.
     pub(super) fn read(
         self,
         about: &About,
         page: impl Fn(u64) -> Option<String>,
     ) -> Result<PullRequest, ForgeFault> {
+        let is_from_fork = self.is_from_fork();
         let at = time(self.closed_date.as_deref());
         let state = match self.status.as_deref() {
             Some("active") => PullRequestState::Open,
@@ -129,7 +135,7 @@ impl Pull {
             )?,
             author: self.created_by.and_then(Identity::user),
             url: page(number),
-            is_from_fork: self.fork_source.is_some_and(|source| !source.is_null()),
+            is_from_fork,
         })
     }
 }

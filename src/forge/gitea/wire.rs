@@ -38,6 +38,13 @@ struct Side {
 }
 
 impl Pull {
+    /// Returns whether the source branch lies in another repository.
+    pub(super) fn is_from_fork(&self) -> bool {
+        let repository = |side: &Option<Side>| side.as_ref().and_then(|side| side.repo_id);
+        let head = repository(&self.head);
+        head.is_none() || head != repository(&self.base)
+    }
+
     pub(super) fn updated_at(&self) -> Option<Timestamp> {
         time(self.updated_at.as_deref())
     }
@@ -50,6 +57,7 @@ impl Pull {
     }
 
     pub(super) fn read(self, about: &About) -> Result<PullRequest, ForgeFault> {
+        let is_from_fork = self.is_from_fork();
         let at = time(self.closed_at.as_deref());
         let state = match (self.state.as_deref(), self.merged) {
             (Some("open"), _) => PullRequestState::Open,
@@ -72,7 +80,7 @@ impl Pull {
             head: about.commit(head.sha.as_deref(), "head.sha")?,
             author: self.user.and_then(Account::user),
             url: page(self.html_url),
-            is_from_fork: head.repo_id != base.repo_id,
+            is_from_fork,
         })
     }
 }

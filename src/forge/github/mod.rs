@@ -105,7 +105,8 @@ fn api_host(host: &str) -> Option<String> {
 
 fn read(listed: Listed<wire::Pull>) -> Result<Vec<PullRequest>, ForgeFault> {
     let Listed { entries, about } = listed;
-    entries.into_iter().map(|pull| pull.read(&about)).collect()
+    // Whoever forks the repository must not be able to make a list of it fail.
+    entries.into_iter().filter(|pull| !pull.is_from_fork()).map(|pull| pull.read(&about)).collect()
 }
 
 #[async_trait]

@@ -89,7 +89,9 @@ impl GitLab {
 
 fn read(listed: Listed<wire::MergeRequest>) -> Result<Vec<PullRequest>, ForgeFault> {
     let Listed { entries, about } = listed;
-    entries.into_iter().map(|request| request.read(&about)).collect()
+    // Whoever forks the project must not be able to make a list of it fail.
+    let own = entries.into_iter().filter(|request| !request.is_from_fork());
+    own.map(|request| request.read(&about)).collect()
 }
 
 #[async_trait]
@@ -169,17 +171,18 @@ impl Api for GitLab {
             self.transport.send(&self.list_of(number, "approvals", "read the approvals of")?).await?;
         let approvals: wire::Approvals = answer.read()?;
         let approvals = answer.about().required(approvals.approved_by, "approved_by")?;
-        let mut reviews = self.change_requests(number).await?;
+        let changes = self.change_requests(number).await?;
         if approvals.is_empty() {
-            return Ok(reviews);
+            return Ok(changes);
         }
         let history = self.history(number).await?;
         // Older servers name the time of an approval in a note alone.
         let has_times = approvals.iter().all(wire::Approval::has_time);
         let notes =
             if has_times { Vec::new() } else { self.notes(number, "read the approvals of").await?.entries };
-        reviews.extend(approvals.into_iter().filter_map(|approval| approval.read(&notes, &history)));
-        Ok(reviews)
+        let approved = approvals.into_iter().filter_map(|approval| approval.read(&notes, &history));
+        // Whoever approved and wants changes wants changes: the later entry of a person counts.
+        Ok(approved.chain(changes).collect())
     }
 
     async fn permission(&self, user: &User) -> Result<Permission, ForgeFault> {

@@ -57,6 +57,11 @@ pub(super) struct MergeRequest {
 }
 
 impl MergeRequest {
+    /// Returns whether the source branch lies in another project.
+    pub(super) fn is_from_fork(&self) -> bool {
+        self.source_project_id.is_none() || self.source_project_id != self.target_project_id
+    }
+
     pub(super) fn updated_at(&self) -> Option<Timestamp> {
         time(self.updated_at.as_deref())
     }
@@ -67,6 +72,7 @@ impl MergeRequest {
     }
 
     pub(super) fn read(self, about: &About) -> Result<PullRequest, ForgeFault> {
+        let is_from_fork = self.is_from_fork();
         let state = match self.state.as_deref() {
             // It is locked while it is being merged.
             Some("opened" | "locked") => PullRequestState::Open,
@@ -93,8 +99,7 @@ impl MergeRequest {
             head: about.commit(self.sha.as_deref(), "sha")?,
             author: self.author.and_then(Account::user),
             url: page(self.web_url),
-            is_from_fork: self.source_project_id.is_none()
-                || self.source_project_id != self.target_project_id,
+            is_from_fork,
         })
     }
 }

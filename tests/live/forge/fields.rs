@@ -149,6 +149,29 @@ async fn a_state_or_a_commit_that_nobody_knows_is_an_error() {
 }
 
 #[tokio::test]
+async fn a_broken_one_of_a_fork_does_not_make_a_list_fail_and_one_of_our_own_does() {
+    for Sample { kind, path, whole, needed: _ } in samples() {
+        let is_wrapped = kind == ForgeKind::AzureDevOps;
+        for is_fork in [true, false] {
+            let mut broken = whole.clone();
+            let fork = match (kind, is_fork) {
+                (ForgeKind::AzureDevOps, true) => json!({"forkSource": {}}),
+                (ForgeKind::GitLab, true) => json!({"source_project_id": 2}),
+                (ForgeKind::Gitea | ForgeKind::GitHub, true) => json!({"head": {"repo_id": 2, "repo": null}}),
+                (_, false) => json!({}),
+            };
+            merge(&mut broken, fork);
+            merge(&mut broken, json!({"title": null}));
+            let list = json!([broken, whole]);
+            let list = if is_wrapped { json!({"value": list}) } else { list };
+            let fake = Fake::answering(None, vec![Reply::Json(200, list)]);
+            let listed = fake.client(kind, path).list("nodeform/", jiff::Timestamp::UNIX_EPOCH).await;
+            assert_eq!(listed.is_ok(), is_fork, "{kind}: {listed:?}");
+        }
+    }
+}
+
+#[tokio::test]
 async fn names_and_pages_that_would_mislead_a_reader_are_not_kept_as_they_are() {
     let hostile = "\u{1b}[2Jamy\u{202e}\n";
     for Sample { kind, path, whole, needed: _ } in samples() {

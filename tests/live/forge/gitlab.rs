@@ -122,6 +122,7 @@ async fn approvals_have_the_commit_that_was_the_head_when_they_were_given() {
         approval(1, "amy", "2026-11-29T11:21:00.000Z"),
         approval(2, "bob", "2026-11-29T11:19:00.000Z"),
         approval(3, "eve", "2026-11-29T11:09:00.000Z"),
+        approval(4, "zoe", "2026-11-29T11:22:00.000Z"),
     ]});
     let with_times = fake(vec![
         Reply::Json(200, approvals),
