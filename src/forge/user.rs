@@ -33,7 +33,7 @@ pub enum Permission {
     Read,
     /// Write to branches, or more.
     Write,
-    /// The forge does not say. It counts as no permission.
+    /// The forge does not say. It counts as no permission. Azure DevOps never says; there branch policies decide whose votes count.
     Unknown,
 }
 
