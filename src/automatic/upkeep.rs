@@ -148,6 +148,8 @@ fn differs(open: &Plan, fresh: &Plan) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::LazyLock;
+
     use proptest::prelude::*;
 
     use super::*;
@@ -260,6 +262,9 @@ mod tests {
         Gone,
     }
 
+    /// Planned once for all cases.
+    static MOVES: LazyLock<Plan> = LazyLock::new(|| planned(&moving()));
+
     fn events() -> impl Strategy<Value = Vec<Event>> {
         let pass = (1_i64..900, 0_u8..3).prop_map(|(seconds, due)| Event::Pass { seconds, due });
         let event = prop_oneof![8 => pass, 1 => Just(Event::Edit), 1 => Just(Event::Gone)];
@@ -272,7 +277,7 @@ mod tests {
         fn one_is_open_at_most_and_none_goes_that_somebody_committed_to_or_that_was_covered_just_now(
             events in events(),
         ) {
-            let all = planned(&moving());
+            let all = MOVES.clone();
             let mut half = all.clone();
             half.spec.changes.retain(|_, planned| planned.change.delete().is_none());
             let fresh = [empty(&all), half, all];
