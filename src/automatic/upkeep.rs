@@ -22,6 +22,9 @@ const PENDING_FOR: SignedDuration = SignedDuration::from_mins(2);
 /// The least time between two proposals to move pods, so that a fleet is not moved about.
 const BETWEEN_MOVES: SignedDuration = SignedDuration::from_hours(6);
 
+/// The least time between two others of a class: where somebody takes each branch away, reviewers are not flooded.
+const BETWEEN: SignedDuration = SignedDuration::from_mins(10);
+
 /// For how long what people rejected is not proposed again, where nothing else is due by then.
 const REJECTED_FOR: SignedDuration = SignedDuration::from_hours(24);
 
@@ -36,8 +39,8 @@ pub struct Open<'a> {
     pub plan: Option<&'a Plan>,
     /// Whether somebody else has committed to its branch.
     pub is_edited: bool,
-    /// When people closed its pull request without merging it.
-    pub rejected_at: Option<Timestamp>,
+    /// Whether people closed its pull request without merging it.
+    pub is_closed: bool,
 }
 
 /// What is done about a class's proposal.
@@ -72,20 +75,24 @@ impl Upkeep {
         *self = Self { due_since: None, differs_since: None, proposed_at: Some(at) };
     }
 
-    /// Says what is done; `fresh` is what would be proposed now, of this class alone. `clock_speed` divides every wait.
+    /// Says what is done; `fresh` is what would be proposed now, of this class alone, and `rejected_at` when people rejected
+    /// the same. `clock_speed` divides every wait.
     pub fn step(
         &mut self,
         (class, open): (ChangeClass, Option<Open<'_>>),
-        fresh: &Plan,
+        (fresh, rejected_at): (&Plan, Option<Timestamp>),
         (now, clock_speed): (Timestamp, u32),
     ) -> Step {
         let wait = |wait: SignedDuration| wait / i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
         let is_due = !fresh.spec.changes.is_empty();
+        let again_at = rejected_at.and_then(|at| at.saturating_add(wait(REJECTED_FOR)).ok());
+        let again_at = again_at.filter(|at| *at > now);
         let Some(open) = open else {
             self.differs_since = None;
-            return match is_due {
-                true => self.wait((class, wait), now),
-                false => {
+            return match (is_due, again_at) {
+                (true, Some(at)) => Step::Wait(at),
+                (true, None) => self.wait((class, wait), now),
+                (false, _) => {
                     self.due_since = None;
                     Step::Nothing
                 }
@@ -93,12 +100,11 @@ impl Upkeep {
         };
         self.due_since = None;
         let Some(plan) = open.plan.filter(|_| !open.is_edited) else { return Step::Keep };
-        if let Some(at) = open.rejected_at {
-            let is_long_ago = now.duration_since(at) >= wait(REJECTED_FOR);
-            return match (is_due, is_long_ago || differs(plan, fresh)) {
-                (true, true) => Step::Propose,
-                (false, true) => Step::Close("it was rejected"),
-                (_, false) => Step::Keep,
+        if open.is_closed {
+            return match (is_due, again_at) {
+                (true, Some(_)) => Step::Keep,
+                (true, None) => Step::Propose,
+                (false, _) => Step::Close("it was rejected"),
             };
         }
         let is_over = plan.spec.expires_at.is_none_or(|at| at <= now);
@@ -123,10 +129,18 @@ impl Upkeep {
         now: Timestamp,
     ) -> Step {
         let since = *self.due_since.get_or_insert(now);
-        let due_for = if class == ChangeClass::Create { PENDING_FOR } else { DUE_FOR };
+        let (due_for, between) = match class {
+            ChangeClass::Create => (PENDING_FOR, PENDING_FOR),
+            ChangeClass::MovePods => (DUE_FOR, BETWEEN_MOVES),
+            ChangeClass::RemoveEmpty
+            | ChangeClass::Replace
+            | ChangeClass::Update
+            | ChangeClass::Adopt
+            | ChangeClass::Forget
+            | ChangeClass::DeletePool => (DUE_FOR, BETWEEN),
+        };
         let after = |at: Timestamp, pause| at.saturating_add(wait(pause)).unwrap_or(Timestamp::MAX);
-        let moves = self.proposed_at.filter(|_| class == ChangeClass::MovePods);
-        let at = moves.map_or(Timestamp::MIN, |at| after(at, BETWEEN_MOVES)).max(after(since, due_for));
+        let at = self.proposed_at.map_or(Timestamp::MIN, |at| after(at, between)).max(after(since, due_for));
         if at <= now { Step::Propose } else { Step::Wait(at) }
     }
 }
@@ -179,9 +193,9 @@ mod tests {
         }
 
         fn step(&mut self, seconds: i64, open: Option<&Plan>, fresh: &Plan) -> Step {
-            let open = open.map(|plan| Open { plan: Some(plan), is_edited: false, rejected_at: None });
+            let open = open.map(|plan| Open { plan: Some(plan), is_edited: false, is_closed: false });
             let now = self.at(seconds);
-            self.upkeep.step((CLASS, open), fresh, (now, 1))
+            self.upkeep.step((CLASS, open), (fresh, None), (now, 1))
         }
     }
 
@@ -226,29 +240,30 @@ mod tests {
         let mut upkeep = Upkeep::default();
         let far = Timestamp::MAX;
         for open in [
-            Open { plan: Some(&plan), is_edited: true, rejected_at: None },
-            Open { plan: None, is_edited: false, rejected_at: None },
+            Open { plan: Some(&plan), is_edited: true, is_closed: false },
+            Open { plan: None, is_edited: false, is_closed: false },
         ] {
             for fresh in [&plan, &empty(&plan)] {
-                assert_eq!(upkeep.step((CLASS, Some(open)), fresh, (far, 1)), Step::Keep);
+                assert_eq!(upkeep.step((CLASS, Some(open)), (fresh, None), (far, 1)), Step::Keep);
             }
         }
     }
 
     #[test]
-    fn what_people_rejected_comes_back_a_day_later_or_when_something_else_is_due() {
+    fn what_people_rejected_comes_back_a_day_later_and_something_else_at_once() {
         let plan = planned(&moving());
-        let mut other = plan.clone();
-        other.spec.changes.retain(|_, planned| planned.change.delete().is_none());
         let Story { mut upkeep, start } = Story::of(&plan);
-        let open = Open { plan: Some(&plan), is_edited: false, rejected_at: Some(start) };
-        let mut step = |hours: i64, fresh: &Plan| {
-            upkeep.step((CLASS, Some(open)), fresh, (start + SignedDuration::from_hours(hours), 1))
+        let closed = Some(Open { plan: Some(&plan), is_edited: false, is_closed: true });
+        let at = |hours: i64| start + SignedDuration::from_hours(hours);
+        let mut step = |open, rejected: bool, hours: i64| {
+            upkeep.step((CLASS, open), (&plan, rejected.then_some(start)), (at(hours), 1))
         };
-        assert_eq!((step(1, &plan), step(23, &plan)), (Step::Keep, Step::Keep));
-        assert_eq!(step(24, &plan), Step::Propose);
-        assert_eq!(step(1, &other), Step::Propose);
-        assert_eq!(step(1, &empty(&plan)), Step::Close("it was rejected"));
+        assert_eq!(step(closed, true, 23), Step::Keep);
+        assert_eq!(step(closed, true, 24), Step::Propose);
+        assert_eq!(step(closed, false, 1), Step::Propose, "something else is due");
+        assert_eq!(step(None, true, 1), Step::Wait(at(24)), "its branch is gone");
+        let none = upkeep.step((CLASS, closed), (&empty(&plan), None), (at(1), 1));
+        assert_eq!(none, Step::Close("it was rejected"));
     }
 
     /// What happens next to a class's proposal.
@@ -301,8 +316,8 @@ mod tests {
                 if open.as_ref().is_some_and(|plan| !differs(plan, due)) {
                     covered_at = now;
                 }
-                let state = open.as_ref().map(|plan| Open { plan: Some(plan), is_edited, rejected_at: None });
-                match upkeep.step((CLASS, state), due, (now, 1)) {
+                let state = open.as_ref().map(|plan| Open { plan: Some(plan), is_edited, is_closed: false });
+                match upkeep.step((CLASS, state), (due, None), (now, 1)) {
                     Step::Nothing | Step::Wait(_) => prop_assert!(open.is_none()),
                     Step::Keep => prop_assert!(open.is_some()),
                     Step::Close(_) => {

@@ -24,7 +24,7 @@ use crate::model::ChangeClass;
 use crate::offline::validity::Validity;
 use crate::offline::{Planner, World};
 use crate::plan::{ChangeId, Plan, file};
-use crate::review::proposal::FolderName;
+use crate::review::proposal::{FolderName, work};
 use crate::review::{ApprovedPlan, CheckedPlan, LeftOut, NotApproved, Now, Terms, finish};
 
 /// Who speaks to the repository.
@@ -122,13 +122,14 @@ impl Desk {
 impl Desk {
     /// How a proposal stands.
     fn state<'p>(&self, open: &'p Proposal) -> Open<'p> {
-        let branch = open.proposed.branch.as_str();
-        let rejected = self.pull_requests.as_ref().ok().and_then(|known| known.rejected.get(branch));
-        Open {
-            plan: open.plan.as_ref(),
-            is_edited: !open.proposed.tip.is_ours,
-            rejected_at: rejected.map(|at| at.unwrap_or(self.around.at)),
-        }
+        let known = self.pull_requests.as_ref().ok();
+        let is_closed = known.is_some_and(|known| known.closed.contains(open.proposed.branch.as_str()));
+        Open { plan: open.plan.as_ref(), is_edited: !open.proposed.tip.is_ours, is_closed }
+    }
+
+    /// When people rejected what a plan does.
+    fn rejected_at(&self, plan: &Plan) -> Option<Timestamp> {
+        self.pull_requests.as_ref().ok()?.rejected.get(&work(plan)).copied()
     }
 }
 
@@ -320,9 +321,10 @@ impl Upkeeping<'_> {
                 }
             };
             let state = open.map(|open| done.desk.state(open));
+            let rejected_at = done.desk.rejected_at(&fresh);
             let upkeep = done.upkeep.entry(class).or_default();
             let at = done.desk.around.at;
-            match upkeep.step((class, state), &fresh, (at, self.clock_speed)) {
+            match upkeep.step((class, state), (&fresh, rejected_at), (at, self.clock_speed)) {
                 ProposalStep::Nothing | ProposalStep::Keep | ProposalStep::Wait(_) => {}
                 ProposalStep::Close(why) => {
                     let clone = &done.desk.around.clone;

@@ -22,12 +22,17 @@ use crate::ledger::{Ledger, Recorded};
 use crate::plan::{Change, ChangeId, Plan, file};
 use crate::render::proposal::{description, title};
 use crate::render::words::count;
+use crate::review::proposal::work;
 
 /// The mark of the comment that says what became of a plan.
 const OUTCOME: &str = "outcome";
 
 /// The mark of the comment that says why a pull request is closed.
 const CLOSED: &str = "closed";
+
+/// What the work of a plan stands between in a description.
+const MARK: &str = "<!-- nodeform-work: ";
+const MARK_END: &str = " -->";
 
 /// The status of what is proposed, and that of what is applied.
 const PLAN: &str = "nodeform/plan";
@@ -47,8 +52,12 @@ pub type Written = BTreeMap<u64, String>;
 pub struct PullRequests {
     /// The pages for people, by branch.
     pub pages: BTreeMap<String, String>,
-    /// The branches whose pull requests people closed, with when.
-    pub rejected: BTreeMap<String, Option<Timestamp>>,
+    /// What people rejected of late, by closing its pull request, with when: the works of plans.
+    pub rejected: BTreeMap<String, Timestamp>,
+    /// The branches that are there still and whose pull requests people closed.
+    pub closed: BTreeSet<String>,
+    /// The branches whose pull requests lead into another branch than the one of merged plans, and into which.
+    pub astray: BTreeMap<String, String>,
 }
 
 /// Makes the client of a repository's forge; nothing where the NodeFleet names none and the host is of no known kind.
@@ -95,13 +104,14 @@ pub async fn keep_up(
     let mut found = PullRequests::default();
     for proposal in around.standing.proposals.iter().filter(|proposal| proposal.is_open) {
         let branch = proposal.proposed.branch.as_str();
-        let own =
-            || listed.iter().filter(|it| it.source == branch && it.target == around.place.branch.as_str());
+        let own = || listed.iter().filter(|it| it.source == branch);
         let known = own().find(|it| it.is_open());
-        if let Some(PullRequestState::Closed { at }) =
-            own().next().filter(|_| known.is_none()).map(|it| &it.state)
-        {
-            found.rejected.insert(branch.to_owned(), *at);
+        if let Some(known) = known.filter(|known| known.target != around.place.branch.as_str()) {
+            found.astray.insert(branch.to_owned(), plain(&known.target));
+            continue;
+        }
+        if known.is_none() && own().any(|it| matches!(it.state, PullRequestState::Closed { .. })) {
+            found.closed.insert(branch.to_owned());
             continue;
         }
         let pull_request = match (known, &proposal.plan) {
@@ -112,6 +122,11 @@ pub async fn keep_up(
         let Some(pull_request) = pull_request else { continue };
         tell_plan(forge, (proposal, &pull_request), around.at, written).await?;
         found.pages.extend(pull_request.url.map(|url| (branch.to_owned(), url)));
+    }
+    for pull_request in &listed {
+        let PullRequestState::Closed { at } = &pull_request.state else { continue };
+        let work = work_of(&pull_request.text.body);
+        found.rejected.extend(work.map(|work| (work.to_owned(), at.unwrap_or(around.at))));
     }
     let mut told = BTreeSet::new();
     for pull_request in &listed {
@@ -135,8 +150,14 @@ pub async fn close(forge: &dyn Forge, around: &Around, branch: &str, why: &str) 
     let is_merged = |it: &PullRequest| matches!(it.state, PullRequestState::Merged { .. });
     for pull_request in listed.iter().filter(|it| it.source == branch && !is_merged(it)) {
         let comment = StickyComment { marker: marker(CLOSED)?, body: format!("Closed: {why}.") };
-        forge.comment(pull_request.number, &comment).await.map_err(fault)?;
-        forge.close(pull_request.number, &comment).await.map_err(fault)?;
+        let (number, Text { title, body }) = (pull_request.number, &pull_request.text);
+        if let Some(work) = work_of(body) {
+            // It was not rejected: the same may be proposed again.
+            let text = Text { title: title.clone(), body: body.replace(&mark(work), "") };
+            forge.update(number, &text).await.map_err(fault)?;
+        }
+        forge.comment(number, &comment).await.map_err(fault)?;
+        forge.close(number, &comment).await.map_err(fault)?;
     }
     Ok(())
 }
@@ -150,8 +171,21 @@ async fn open(
     let source = proposal.proposed.branch.clone();
     let branches = Branches { source, target: around.place.branch.clone() };
     let limits = forge.limits();
-    let text = Text { title: title(plan, limits.title), body: description(plan, limits.body) };
+    let mark = mark(&work(plan));
+    let body = description(plan, limits.body.saturating_sub(mark.len() + 1));
+    let text = Text { title: title(plan, limits.title), body: format!("{body}\n{mark}") };
     Ok(Some(forge.open(&branches, &text).await.map_err(fault)?.into_pull_request()))
+}
+
+/// What readers do not see of a description: the work of its plan.
+fn mark(work: &str) -> String {
+    format!("{MARK}{work}{MARK_END}")
+}
+
+/// Returns the work that a description is of.
+fn work_of(body: &str) -> Option<&str> {
+    let (_, rest) = body.rsplit_once(MARK)?;
+    rest.split_once(MARK_END).map(|(work, _)| work)
 }
 
 /// Says beside the newest commit of a pull request whether the plan holds together.
@@ -200,8 +234,8 @@ async fn tell_outcome(
         let phase = recorded.phase();
         let state = match phase {
             Phase::Done => StatusState::Success,
-            _ if recorded.is_spent() => StatusState::Failure,
-            _ => StatusState::Pending,
+            Phase::Applying => StatusState::Pending,
+            Phase::Partial | Phase::Failed | Phase::Withdrawn | Phase::Expired => StatusState::Failure,
         };
         let description = format!("plan {}: {phase:?}", recorded.name);
         let status = Status { context: APPLY.to_owned(), state, description, url: None };
@@ -259,4 +293,17 @@ fn marker(name: &str) -> Result<Marker, GitOpsFault> {
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands on")]
 fn fault(fault: ForgeFault) -> GitOpsFault {
     GitOpsFault::default().and(&fault.to_string(), Some(fault.hint()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_work_is_read_back_of_a_description_and_of_no_other_text() {
+        let body = format!("# Plan\n\n{}", mark("abc"));
+        assert_eq!(work_of(&body), Some("abc"));
+        assert_eq!(work_of("# Plan <!-- nodeform-work: abc"), None);
+        assert_eq!(work_of(""), None);
+    }
 }

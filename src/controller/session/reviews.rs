@@ -302,14 +302,18 @@ impl Session<'_> {
 fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
     let branch = open.proposed.branch.as_str();
     let known = desk.pull_requests.as_ref().ok();
-    let is_rejected = known.is_some_and(|known| known.rejected.contains_key(branch));
+    let is_rejected = known.is_some_and(|known| known.closed.contains(branch));
+    let astray = known.and_then(|known| known.astray.get(branch));
     let because = match (open.proposed.tip.is_ours, &open.plan) {
         _ if is_rejected => {
             Some("its pull request was closed: the same is not proposed for a day".to_owned())
         }
         (false, _) => Some("somebody else committed to it: it is left as it is".to_owned()),
         (true, None) => Some("its folder does not hold together".to_owned()),
-        (true, Some(_)) => None,
+        (true, Some(_)) => astray.map(|target| {
+            let branch = desk.around.place.branch.as_str();
+            format!("its pull request leads into `{target}`: change that to `{branch}`")
+        }),
     };
     FleetReview {
         folder: open.name.clone(),

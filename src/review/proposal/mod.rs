@@ -13,6 +13,7 @@ mod narrow;
 mod strike;
 mod template;
 mod verify;
+mod work;
 
 pub use fault::ProposalFault;
 pub use name::{
@@ -24,6 +25,7 @@ pub use template::Template;
 pub use verify::{
     Content, DESTROYS, Derived, FILE_BYTES_MAX, Files, MARKDOWN, PLAN, Proposal, SIGNATURE, is_file, read,
 };
+pub use work::work;
 
 #[cfg(test)]
 mod tests;
