@@ -7,6 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
@@ -47,6 +48,9 @@ const CLASSES: [&[ChangeClass]; 6] = [
     &[ChangeClass::Update, ChangeClass::Adopt, ChangeClass::Forget],
     &[ChangeClass::DeletePool],
 ];
+
+/// How long pull requests are kept up at a time: what happens to the branch is looked at behind it.
+const FORGE_MAX: Duration = Duration::from_secs(60);
 
 /// Which cluster it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -111,7 +115,15 @@ impl Desk {
         let folders = merged.folders(entries)?;
         let forge = gitops::connect((&git, &around.place), &repository.access, *writer.cluster().clock());
         let pull_requests = match forge {
-            Ok(Some(forge)) => gitops::keep_up((&*forge, cluster), (&around, &ledger), &mut written).await,
+            Ok(Some(forge)) => {
+                let keeping = gitops::keep_up((&*forge, cluster), (&around, &ledger), &mut written);
+                tokio::time::timeout(FORGE_MAX, keeping).await.unwrap_or_else(|_| {
+                    let seconds = FORGE_MAX.as_secs();
+                    Err(GitOpsFault::of(format!(
+                        "the forge did not finish answering within {seconds} seconds"
+                    )))
+                })
+            }
             Ok(None) => Ok(PullRequests::default()),
             Err(fault) => Err(fault),
         };

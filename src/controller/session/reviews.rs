@@ -27,6 +27,9 @@ use crate::review::{LeftOut, Now, finish};
 /// How often the repository is read, of the cloud's clock.
 const READ: Duration = Duration::from_secs(30);
 
+/// After how long without an answer nothing that people review begins.
+const SLOW: Duration = Duration::from_secs(90);
+
 /// How long a merged plan rests that ended with changes that wait, of the cloud's clock.
 const REST: Duration = Duration::from_secs(60);
 
@@ -151,6 +154,10 @@ impl Session<'_> {
         let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
         let Some(identity) = self.reviews.identity.clone().filter(|_| is_due && acts) else { return };
         if self.reviews.reading.is_some() {
+            if self.reviews.read.is_some_and(|read| read.elapsed() >= SLOW) {
+                let seconds = SLOW.as_secs();
+                self.cannot_read(format!("it has not answered for more than {seconds} seconds"));
+            }
             return;
         }
         self.reviews.read = Some(Instant::now());
