@@ -1,6 +1,11 @@
 //! A program that is started and left once it takes too long or too much: what it is told by a server has no end of its own.
 //!
-//! Must never outlast its time: the program and what it starts are one group, which is ended as a whole.
+//! Must never outlast its time, nor take more memory than it may: the program and what it starts are one group, which is
+//! ended as a whole, and whatever it started before it was bounded itself is found and bounded too.
+#![cfg_attr(
+    target_os = "linux",
+    expect(clippy::disallowed_methods, reason = "the system tells of processes in files")
+)]
 
 use std::io::{self, Read};
 use std::os::unix::process::CommandExt as _;
@@ -63,7 +68,8 @@ struct Heard {
 pub(super) fn run(mut command: Command, limits: Limits) -> io::Result<Outcome> {
     command.stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0);
     let mut child = command.spawn()?;
-    narrow(&child, limits);
+    let pid = Pid::from_child(&child);
+    narrow(pid, limits);
     let printed = heard(child.stdout.take(), limits.bytes);
     let said = heard(child.stderr.take(), limits.bytes);
     let mut left = limits.time;
@@ -75,6 +81,8 @@ pub(super) fn run(mut command: Command, limits: Limits) -> io::Result<Outcome> {
             end(&mut child);
             return Ok(Outcome::Slow);
         }
+        // On a busy machine it may have started others before.
+        narrow(pid, limits);
         thread::sleep(LOOK);
         left = left.saturating_sub(LOOK);
     };
@@ -89,19 +97,39 @@ pub(super) fn run(mut command: Command, limits: Limits) -> io::Result<Outcome> {
     Ok(Outcome::Ended(Ended { is_success: status.success(), printed: text(printed), said: text(said) }))
 }
 
-/// Lets the program, and all that it starts from now on, have no more memory and no larger files.
+/// Lets a program, what it has started, and all that these start from now on, have no more memory and no larger files.
 #[cfg(target_os = "linux")]
-fn narrow(child: &Child, limits: Limits) {
+fn narrow(pid: Pid, limits: Limits) {
     use rustix::process::{Resource, Rlimit, prlimit};
     let limit = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
-    // One that has ended already needs none.
-    let _ = prlimit(Some(Pid::from_child(child)), Resource::As, limit(limits.memory));
-    let _ = prlimit(Some(Pid::from_child(child)), Resource::Fsize, limit(limits.bytes));
+    for pid in started(pid) {
+        // One that has ended already needs none.
+        let _ = prlimit(Some(pid), Resource::As, limit(limits.memory));
+        let _ = prlimit(Some(pid), Resource::Fsize, limit(limits.bytes));
+    }
+}
+
+/// The most processes that are looked at: Git starts three.
+#[cfg(target_os = "linux")]
+const STARTED_MAX: usize = 100;
+
+/// A program and what it has started, as far as the system tells.
+#[cfg(target_os = "linux")]
+fn started(program: Pid) -> Vec<Pid> {
+    let mut found = vec![program];
+    let mut at = 0;
+    while let Some(pid) = found.get(at).copied().filter(|_| found.len() < STARTED_MAX) {
+        at += 1;
+        let path = format!("/proc/{0}/task/{0}/children", pid.as_raw_nonzero());
+        let children = std::fs::read_to_string(path).unwrap_or_default();
+        found.extend(children.split_whitespace().filter_map(|pid| Pid::from_raw(pid.parse().ok()?)));
+    }
+    found
 }
 
 /// Elsewhere a program has only its time.
 #[cfg(not(target_os = "linux"))]
-const fn narrow(_: &Child, _: Limits) {}
+const fn narrow(_: Pid, _: Limits) {}
 
 /// Ends the program and all that it has started.
 fn end(child: &mut Child) {
@@ -121,4 +149,36 @@ fn heard(output: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Hear
         let _ = told.send(Heard { bytes, is_too_much });
     });
     heard
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use std::io::Write as _;
+
+    use super::*;
+
+    #[test]
+    fn what_a_program_started_before_it_was_bounded_is_bounded_too() {
+        let mut shell = Command::new("sh");
+        shell.args(["-c", "exec 3<&0; sh -c 'read go <&3; ulimit -v; ulimit -f' & wait"]);
+        let mut child = shell
+            .process_group(0)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("there is a shell");
+        let pid = Pid::from_child(&child);
+        while started(pid).len() < 2 {
+            thread::sleep(LOOK);
+        }
+        let limits = Limits { memory: 256 << 20, ..Limits::default() };
+        narrow(pid, limits);
+        child.stdin.take().expect("it is piped").write_all(b"go\n").expect("it is read");
+        let printed = child.wait_with_output().expect("it ends").stdout;
+        let printed = String::from_utf8(printed).expect("a text");
+        // In units of 1,024 bytes, and files in blocks of 512 or 1,024.
+        let lines: Vec<&str> = printed.lines().collect();
+        assert_eq!(lines.first(), Some(&"262144"), "{printed}");
+        assert!(matches!(lines.get(1), Some(&"131072" | &"65536")), "{printed}");
+    }
 }
