@@ -240,6 +240,7 @@ impl<'a> Session<'a> {
             Ok(found) => {
                 self.once.works(NODE_FLEETS);
                 self.controller.health.progressed();
+                self.note_repository(&found);
                 self.publish(&found);
             }
             Err(failure) => self.once.failed(NODE_FLEETS, &failure),

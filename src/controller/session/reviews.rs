@@ -12,6 +12,7 @@ use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
 use super::super::flights::Approval;
+use super::super::looks::FoundFleet;
 use super::super::reviewing::{self, Asked, Begins, Desk, Done, Identity, Withdrawn};
 use super::super::round::{NoRound, Step};
 use super::Session;
@@ -36,6 +37,8 @@ const REST: Duration = Duration::from_secs(60);
 /// What is known of the repository.
 #[derive(Default)]
 pub(super) struct Reviews {
+    /// Whether the NodeFleet names a repository.
+    is_named: bool,
     identity: Option<Identity>,
     reading: Option<JoinHandle<Result<Option<Desk>, GitOpsFault>>>,
     read: Option<Instant>,
@@ -137,6 +140,15 @@ impl Session<'_> {
         self.reviews.identity = id.zip(uid).map(|(id, uid)| Identity { id, uid });
     }
 
+    /// Notes whether the NodeFleet names a repository.
+    pub(super) fn note_repository(&mut self, found: &FoundFleet) {
+        let is_named = |fleet: &serde_json::Value| fleet["spec"]["git"]["repository"].is_string();
+        self.reviews.is_named = found.objects.iter().any(is_named);
+        if !self.reviews.is_named {
+            self.has_no_repository();
+        }
+    }
+
     /// Has the repository read where it is time, and takes in what was read.
     pub(super) async fn keep_up_with_repository(&mut self) {
         if let Some(reading) = self.reviews.reading.take_if(|reading| reading.is_finished()) {
@@ -151,7 +163,7 @@ impl Session<'_> {
             }
         }
         let is_due = self.reviews.read.is_none_or(|read| read.elapsed() >= READ / self.clock_speed);
-        let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
+        let acts = self.reviews.is_named && self.mode.acts() && self.winding.is_none() && self.is_resumed;
         let Some(identity) = self.reviews.identity.clone().filter(|_| is_due && acts) else { return };
         if self.reviews.reading.is_some() {
             if self.reviews.read.is_some_and(|read| read.elapsed() >= SLOW) {
