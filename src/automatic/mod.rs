@@ -48,7 +48,7 @@ pub use since::Since;
 pub use standing::{FleetRef, Standing, standing};
 pub use startups::{Startups, WaitingPod};
 pub use status::{Awaiting, Paced, in_flight};
-pub use upkeep::{Open, Step as ProposalStep, Upkeep};
+pub use upkeep::{Open, People, Step as ProposalStep, Upkeep, differences};
 pub use waiting::{Known, PodWaits, waiting};
 pub use wants::Wants;
 pub use worlds::{by_itself, creates_alone, to_be_reviewed, without_waiting};

@@ -1,13 +1,17 @@
 //! What becomes of a class's proposal: it is opened, kept, replaced or closed, by what is proposed, what would be proposed now,
 //! and for how long that has been so.
 //!
-//! One open proposal for each class at most. Must never have one replaced or closed that somebody else has committed to.
+//! One open proposal for each class at most. Must never have one replaced or closed that somebody else has committed to, nor one
+//! that somebody has approved and that may still begin.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
 use crate::model::ChangeClass;
-use crate::plan::{Change, Plan};
-use crate::review::covers::{Fate, covers};
+use crate::plan::Plan;
+use crate::review::covers::{Covered, Fate, covers};
 
 /// For how long a proposal has to differ from what would be proposed now until it is replaced or closed: reviewers read a
 /// page that stands still.
@@ -37,10 +41,22 @@ const NODES_DIFFER_PERCENT: usize = 10;
 pub struct Open<'a> {
     /// What it says; nothing where its folder is gone or does not hold together.
     pub plan: Option<&'a Plan>,
-    /// Whether somebody else has committed to its branch.
-    pub is_edited: bool,
-    /// Whether people closed its pull request without merging it.
-    pub is_closed: bool,
+    /// What people did about it.
+    pub people: People,
+}
+
+/// What people did about a proposal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum People {
+    /// Nothing that counts.
+    #[default]
+    Nothing,
+    /// They approved it as it is.
+    Approved,
+    /// They committed to its branch.
+    Edited,
+    /// They closed its pull request without merging it.
+    Closed,
 }
 
 /// What is done about a class's proposal.
@@ -54,6 +70,8 @@ pub enum Step {
     Propose,
     /// It goes, and why.
     Close(&'static str),
+    /// It stands since people are at it, though something else would be proposed by now: that is said there.
+    Differs,
     /// Something is due, and is proposed at this time if it still is.
     Wait(Timestamp),
 }
@@ -99,8 +117,8 @@ impl Upkeep {
             };
         };
         self.due_since = None;
-        let Some(plan) = open.plan.filter(|_| !open.is_edited) else { return Step::Keep };
-        if open.is_closed {
+        let Some(plan) = open.plan else { return Step::Keep };
+        if open.people == People::Closed {
             return match (is_due, again_at) {
                 (true, Some(_)) => Step::Keep,
                 (true, None) => Step::Propose,
@@ -116,6 +134,9 @@ impl Upkeep {
         let is_long = now.duration_since(since) >= wait(DIFFERS_FOR);
         match (is_over || is_long, is_due) {
             (false, _) => Step::Keep,
+            // What has expired is no longer worth an approval; a commit of somebody else is not taken away.
+            _ if open.people == People::Edited => Step::Differs,
+            _ if open.people == People::Approved && !is_over => Step::Differs,
             (true, true) => Step::Propose,
             (true, false) if is_over => Step::Close("it has expired"),
             (true, false) => Step::Close("nothing of it is left to do"),
@@ -147,17 +168,22 @@ impl Upkeep {
 
 /// Whether what is proposed differs so much from what would be proposed now that it is replaced.
 fn differs(open: &Plan, fresh: &Plan) -> bool {
-    let covered = covers(open, fresh);
-    let is_node = |id: &&crate::plan::ChangeId| {
-        let change = open.spec.changes.get(*id).map(|planned| &planned.change);
-        matches!(change, Some(Change::Create(_) | Change::Delete(_)))
-    };
-    let is_kept = |fate: &Fate| fate.kept().is_some();
-    let lost = covered.approved.iter().filter(|(_, fate)| !is_kept(fate));
-    let (lost, of) = (lost.map(|(id, _)| id).filter(is_node).count(), open.spec.changes.len());
-    let many = lost + covered.strange.len();
-    let is_all = covered.approved.values().all(|fate| !is_kept(fate));
-    is_all || many > NODES_DIFFER || many * 100 > of * NODES_DIFFER_PERCENT
+    let Covered { approved, strange, .. } = covers(open, fresh);
+    let lost = approved.values().filter(|fate| fate.kept().is_none()).count();
+    let many = lost + strange.len();
+    lost == approved.len() || many > NODES_DIFFER || many * 100 > approved.len() * NODES_DIFFER_PERCENT
+}
+
+/// Says in what a proposal differs from what would be proposed now, a line each.
+#[must_use]
+pub fn differences(open: &Plan, fresh: &Plan) -> BTreeSet<Arc<str>> {
+    let Covered { approved, strange, .. } = covers(open, fresh);
+    let lost = approved.into_values().filter_map(|fate| match fate {
+        Fate::NoLongerNeeded(because) | Fate::NoLongerHolds(because) | Fate::Waits(because) => Some(because),
+        Fate::Gone => Some("a node that it deletes is gone".into()),
+        Fate::Kept(_) => None,
+    });
+    lost.chain(strange.into_values()).collect()
 }
 
 #[cfg(test)]
@@ -193,7 +219,7 @@ mod tests {
         }
 
         fn step(&mut self, seconds: i64, open: Option<&Plan>, fresh: &Plan) -> Step {
-            let open = open.map(|plan| Open { plan: Some(plan), is_edited: false, is_closed: false });
+            let open = open.map(|plan| Open { plan: Some(plan), people: People::Nothing });
             let now = self.at(seconds);
             self.upkeep.step((CLASS, open), (fresh, None), (now, 1))
         }
@@ -235,25 +261,31 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_else_committed_to_or_cannot_be_read_stands_whatever_happens() {
+    fn what_people_are_at_or_cannot_be_read_stands_and_what_differs_is_said() {
         let plan = planned(&moving());
-        let mut upkeep = Upkeep::default();
-        let far = Timestamp::MAX;
-        for open in [
-            Open { plan: Some(&plan), is_edited: true, is_closed: false },
-            Open { plan: None, is_edited: false, is_closed: false },
-        ] {
-            for fresh in [&plan, &empty(&plan)] {
-                assert_eq!(upkeep.step((CLASS, Some(open)), (fresh, None), (far, 1)), Step::Keep);
-            }
+        let Story { mut upkeep, start } = Story::of(&plan);
+        let mut step = |people, plan, fresh: &Plan, minutes: i64| {
+            let now = start + SignedDuration::from_mins(minutes);
+            upkeep.step((CLASS, Some(Open { plan, people })), (fresh, None), (now, 1))
+        };
+        for people in [People::Approved, People::Edited] {
+            assert_eq!(step(people, Some(&plan), &plan, 0), Step::Keep);
+            assert_eq!(step(people, Some(&plan), &empty(&plan), 1), Step::Keep);
+            assert_eq!(step(people, Some(&plan), &empty(&plan), 11), Step::Differs);
         }
+        let months = 40 * 24 * 60;
+        assert_eq!(step(People::Edited, Some(&plan), &plan, months), Step::Differs);
+        assert_eq!(step(People::Approved, Some(&plan), &plan, months), Step::Propose);
+        assert_eq!(step(People::Nothing, None, &plan, months), Step::Keep);
+        assert!(!differences(&plan, &empty(&plan)).is_empty());
+        assert_eq!(differences(&plan, &plan), BTreeSet::new());
     }
 
     #[test]
     fn what_people_rejected_comes_back_a_day_later_and_something_else_at_once() {
         let plan = planned(&moving());
         let Story { mut upkeep, start } = Story::of(&plan);
-        let closed = Some(Open { plan: Some(&plan), is_edited: false, is_closed: true });
+        let closed = Some(Open { plan: Some(&plan), people: People::Closed });
         let at = |hours: i64| start + SignedDuration::from_hours(hours);
         let mut step = |open, rejected: bool, hours: i64| {
             upkeep.step((CLASS, open), (&plan, rejected.then_some(start)), (at(hours), 1))
@@ -271,8 +303,8 @@ mod tests {
     enum Event {
         /// So many seconds pass, and so much of the plan is due: nothing, the half, or all.
         Pass { seconds: i64, due: u8 },
-        /// Somebody commits to the branch.
-        Edit,
+        /// Somebody approves it, or commits to its branch.
+        People(People),
         /// It is merged, or somebody deletes it.
         Gone,
     }
@@ -282,7 +314,8 @@ mod tests {
 
     fn events() -> impl Strategy<Value = Vec<Event>> {
         let pass = (1_i64..900, 0_u8..3).prop_map(|(seconds, due)| Event::Pass { seconds, due });
-        let event = prop_oneof![8 => pass, 1 => Just(Event::Edit), 1 => Just(Event::Gone)];
+        let people = prop_oneof![Just(People::Approved), Just(People::Edited)];
+        let event = prop_oneof![8 => pass, 1 => people.prop_map(Event::People), 1 => Just(Event::Gone)];
         proptest::collection::vec(event, 1..40)
     }
 
@@ -297,16 +330,16 @@ mod tests {
             half.spec.changes.retain(|_, planned| planned.change.delete().is_none());
             let fresh = [empty(&all), half, all];
             let Story { mut upkeep, start } = Story::of(&fresh[2]);
-            let (mut open, mut is_edited, mut now) = (None::<Plan>, false, start);
+            let (mut open, mut people, mut now) = (None::<Plan>, People::Nothing, start);
             let (mut covered_at, mut moved_at) = (start, None::<Timestamp>);
             for event in events {
                 let (seconds, due) = match event {
-                    Event::Edit => {
-                        is_edited = open.is_some();
+                    Event::People(did) => {
+                        people = did;
                         continue;
                     }
                     Event::Gone => {
-                        (open, is_edited) = (None, false);
+                        open = None;
                         continue;
                     }
                     Event::Pass { seconds, due } => (seconds, &fresh[usize::from(due)]),
@@ -316,17 +349,22 @@ mod tests {
                 if open.as_ref().is_some_and(|plan| !differs(plan, due)) {
                     covered_at = now;
                 }
-                let state = open.as_ref().map(|plan| Open { plan: Some(plan), is_edited, is_closed: false });
+                if open.is_none() {
+                    people = People::Nothing;
+                }
+                let may_go = people == People::Nothing || people == People::Approved && is_over;
+                let state = open.as_ref().map(|plan| Open { plan: Some(plan), people });
                 match upkeep.step((CLASS, state), (due, None), (now, 1)) {
                     Step::Nothing | Step::Wait(_) => prop_assert!(open.is_none()),
                     Step::Keep => prop_assert!(open.is_some()),
+                    Step::Differs => prop_assert!(open.is_some() && !may_go),
                     Step::Close(_) => {
-                        prop_assert!(open.is_some() && !is_edited && due.spec.changes.is_empty());
+                        prop_assert!(open.is_some() && may_go && due.spec.changes.is_empty());
                         prop_assert!(is_over || now.duration_since(covered_at) >= DIFFERS_FOR);
                         open = None;
                     }
                     Step::Propose => {
-                        prop_assert!(!is_edited && !due.spec.changes.is_empty());
+                        prop_assert!(may_go && !due.spec.changes.is_empty());
                         let pause = moved_at.map(|at| now.duration_since(at));
                         match &open {
                             None => prop_assert!(pause.is_none_or(|pause| pause >= BETWEEN_MOVES)),
@@ -335,7 +373,8 @@ mod tests {
                             ),
                         }
                         upkeep.proposed(now);
-                        (open, covered_at, moved_at) = (Some(due.clone()), now, Some(now));
+                        (open, people) = (Some(due.clone()), People::Nothing);
+                        (covered_at, moved_at) = (now, Some(now));
                     }
                 }
             }

@@ -12,7 +12,7 @@ use super::ui::Ui;
 use super::{saved, world};
 use crate::api::node_fleet::Git;
 use crate::apply::recorded;
-use crate::gitops::{self, Around, Known, Proposing, Pushed, Replaced, Standing, files};
+use crate::gitops::{self, Around, Gone, Known, Proposing, Pushed, Standing, files};
 use crate::model::ChangeClass;
 use crate::offline::validity::Validity;
 use crate::offline::{Request, World};
@@ -68,15 +68,14 @@ enum ClassArgument {
 }
 
 impl ClassArgument {
-    /// The classes that are reviewed as this one.
-    const fn classes(self) -> &'static [ChangeClass] {
+    const fn class(self) -> ChangeClass {
         match self {
-            Self::Create => &[ChangeClass::Create],
-            Self::RemoveEmpty => &[ChangeClass::RemoveEmpty],
-            Self::MovePods => &[ChangeClass::MovePods],
-            Self::Replace => &[ChangeClass::Replace],
-            Self::Update => &[ChangeClass::Update, ChangeClass::Adopt, ChangeClass::Forget],
-            Self::DeletePool => &[ChangeClass::DeletePool],
+            Self::Create => ChangeClass::Create,
+            Self::RemoveEmpty => ChangeClass::RemoveEmpty,
+            Self::MovePods => ChangeClass::MovePods,
+            Self::Replace => ChangeClass::Replace,
+            Self::Update => ChangeClass::Update,
+            Self::DeletePool => ChangeClass::DeletePool,
         }
     }
 }
@@ -149,15 +148,13 @@ fn shown(plan: &Plan, ui: Ui) -> Result<Exit, Failure> {
 
 fn proposed(plan: &Plan, around: &Around, signature: Option<String>, ui: Ui) -> Result<Exit, Failure> {
     let Some(name) = FolderName::of(plan) else { return nothing(ui) };
-    let pushed = Proposing { plan, name, around }.propose(&files(plan, signature))?;
+    let proposing = Proposing { plan, name, around };
+    let pushed = proposing.propose(&files(plan, signature))?;
     let place = &around.place;
-    let replaced = match pushed {
-        Pushed::Nothing { because, replaced } => {
-            ui.told(&format!("Nothing to propose: {because}.\n"))?;
-            replaced
-        }
-        Pushed::Proposed { folder, branch, opened_at, replaced } => {
-            let target = place.branch.as_str();
+    match &pushed {
+        Pushed::Nothing { because, .. } => ui.told(&format!("Nothing to propose: {because}.\n"))?,
+        Pushed::Proposed { folder, branch, opened_at } => {
+            let (branch, target) = (branch.as_str(), place.branch.as_str());
             ui.told(&format!("Proposed: {folder} on branch `{branch}` of {}\n", place.address))?;
             if let Some(line) = opened_at {
                 ui.aside(&format!("The server says: {line}\n"));
@@ -165,10 +162,10 @@ fn proposed(plan: &Plan, around: &Around, signature: Option<String>, ui: Ui) -> 
             ui.aside(&format!(
                 "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
             ));
-            replaced
         }
-    };
-    for Replaced { branch, why, fault } in replaced {
+    }
+    for going in proposing.replaces(&pushed) {
+        let Gone { branch, why, fault } = going.delete(&around.clone);
         ui.aside(&match fault {
             None => format!("Deleted branch `{branch}`: {why}\n"),
             Some(fault) => format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"),
@@ -200,14 +197,14 @@ fn seen(arguments: &ProposeArguments, connected: &Connected, ui: Ui) -> Result<W
     let laid = Some(arguments.azure.laid_of(connected, Request::default(), ui)?);
     let mut world = world::inhabited(Inputs::default(), Request { laid, valid_for, ..Request::default() })?;
     if let Some(class) = arguments.class {
-        gitops::narrow(&mut world, class.classes());
+        gitops::narrow(&mut world, class.class());
     }
     Ok(world)
 }
 
 /// Plans a world beside what is proposed and merged already.
 fn planned(world: &World, class: Option<ClassArgument>, standing: &Standing) -> Result<Plan, Failure> {
-    let own = class.and_then(|class| class.classes().first().copied());
+    let own = class.map(ClassArgument::class);
     let planner = |world: &World| world::planned(world).map(|planned| planned.plan.plan().clone());
     gitops::planned(world, own, standing, planner)
 }

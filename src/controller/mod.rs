@@ -12,11 +12,13 @@
 
 mod beside;
 mod bulletin;
+mod desk;
 mod flights;
 mod looks;
 mod marks;
 mod metrics;
 mod once;
+mod proposing;
 mod reports;
 mod resume;
 mod reviewing;
@@ -26,7 +28,7 @@ mod serve;
 mod session;
 mod tell;
 
+pub use desk::Repository;
 pub use metrics::Metrics;
-pub use reviewing::Repository;
 pub use run::{Controller, run};
 pub use serve::{Health, serve_health, serve_metrics};

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::desk::Repository;
 use super::looks;
 use super::metrics::Metrics;
 use super::once::Once;
 use super::resume;
-use super::reviewing::Repository;
 use super::serve::Health;
 use super::session::{NODE_FLEETS, Session, Why};
 use crate::apply::Stop;

@@ -28,6 +28,13 @@ impl GitOpsFault {
         Self { is_stale: true, ..Self::of(what) }
     }
 
+    /// Says it in one line, with what to do next.
+    #[must_use]
+    pub fn told(&self) -> String {
+        let told: Vec<&str> = self.faults.iter().chain(&self.hints).map(String::as_str).collect();
+        told.join("; ")
+    }
+
     /// Adds what to do next.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {

@@ -31,13 +31,38 @@ pub fn planned<E>(
     Ok(plan)
 }
 
-/// Puts the other classes on hold; but for new nodes, as if pods that wait were not there: nobody's review waits for
-/// another's.
-pub fn narrow(world: &mut World, classes: &[ChangeClass]) {
+/// The classes that are proposed by themselves.
+pub const PROPOSED: [ChangeClass; 6] = [
+    ChangeClass::Create,
+    ChangeClass::RemoveEmpty,
+    ChangeClass::MovePods,
+    ChangeClass::Replace,
+    ChangeClass::Update,
+    ChangeClass::DeletePool,
+];
+
+/// Returns the classes that are reviewed as this one.
+#[must_use]
+pub const fn together(class: ChangeClass) -> &'static [ChangeClass] {
+    match class {
+        ChangeClass::Create => &[ChangeClass::Create],
+        ChangeClass::RemoveEmpty => &[ChangeClass::RemoveEmpty],
+        ChangeClass::MovePods => &[ChangeClass::MovePods],
+        ChangeClass::Replace => &[ChangeClass::Replace],
+        ChangeClass::Update | ChangeClass::Adopt | ChangeClass::Forget => {
+            &[ChangeClass::Update, ChangeClass::Adopt, ChangeClass::Forget]
+        }
+        ChangeClass::DeletePool => &[ChangeClass::DeletePool],
+    }
+}
+
+/// Puts all but a class, and those that are reviewed as it, on hold; but for new nodes, as if pods that wait were not there:
+/// nobody's review waits for another's.
+pub fn narrow(world: &mut World, class: ChangeClass) {
     // Pods that move may need new nodes.
-    let is_other = |held: &ChangeClass| !classes.contains(held) && *held != ChangeClass::Create;
+    let is_other = |held: &ChangeClass| !together(class).contains(held) && *held != ChangeClass::Create;
     world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
-    if !classes.contains(&ChangeClass::Create) {
+    if class != ChangeClass::Create {
         forget_waiting(&mut world.snapshot);
     }
 }

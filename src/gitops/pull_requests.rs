@@ -3,6 +3,7 @@
 //! Looked up before anything is written, so that a crash or a second controller leaves one. Must never merge or approve.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -16,7 +17,7 @@ use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::forge::{
     self, Branches, CommitId, Credential, Forge, ForgeFault, ForgeKind, Marker, PullRequest,
-    PullRequestState, Settings, Status, StatusState, StickyComment, Text,
+    PullRequestState, Review, Settings, Status, StatusState, StickyComment, Text,
 };
 use crate::ledger::{Ledger, Recorded};
 use crate::plan::{Change, ChangeId, Plan, file};
@@ -41,6 +42,10 @@ const APPLY: &str = "nodeform/apply";
 /// For how long pull requests are looked at after they ended.
 const LOOKED_AT: SignedDuration = SignedDuration::from_hours(48);
 
+/// The mark of the comment that says in what a proposal differs, and how many lines it has.
+const DIFFERS: &str = "differs";
+const DIFFERENCES_MAX: usize = 20;
+
 /// How many changes an outcome names one by one.
 const CHANGES_MAX: usize = 200;
 
@@ -50,17 +55,28 @@ pub type Written = BTreeMap<u64, String>;
 /// What is known of the pull requests of a cluster's proposals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PullRequests {
-    /// The pages for people, by branch.
-    pub pages: BTreeMap<String, String>,
+    /// Those that are open, by branch.
+    pub open: BTreeMap<String, OpenOne>,
     /// What people rejected of late, by closing its pull request, with when: the works of plans.
     pub rejected: BTreeMap<String, Timestamp>,
     /// The branches that are there still and whose pull requests people closed.
     pub closed: BTreeSet<String>,
+    /// The branches whose newest commits people have approved.
+    pub approved: BTreeSet<String>,
     /// The branches whose pull requests lead into another branch than the one of merged plans, and into which.
     pub astray: BTreeMap<String, String>,
 }
 
-/// Makes the client of a repository's forge; nothing where the NodeFleet names none and the host is of no known kind.
+/// A pull request that is open.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpenOne {
+    /// Its number.
+    pub number: u64,
+    /// The page for people.
+    pub page: Option<String>,
+}
+
+/// Makes the client of a repository's forge; nothing where the NodeFleet names none.
 ///
 /// # Errors
 /// There is no token, or the address is none of such a forge.
@@ -121,18 +137,25 @@ pub async fn keep_up(
         };
         let Some(pull_request) = pull_request else { continue };
         tell_plan(forge, (proposal, &pull_request), around.at, written).await?;
-        found.pages.extend(pull_request.url.map(|url| (branch.to_owned(), url)));
+        let number = pull_request.number;
+        let reviews = forge.reviews(number).await.map_err(fault)?;
+        if reviews.iter().any(Review::approves_head) {
+            found.approved.insert(branch.to_owned());
+        }
+        found.open.insert(branch.to_owned(), OpenOne { number, page: pull_request.url });
     }
     for pull_request in &listed {
         let PullRequestState::Closed { at } = &pull_request.state else { continue };
-        let work = work_of(&pull_request.text.body);
-        found.rejected.extend(work.map(|work| (work.to_owned(), at.unwrap_or(around.at))));
+        let Some(work) = work_of(&pull_request.text.body) else { continue };
+        let at = at.unwrap_or(around.at);
+        let rejected = found.rejected.entry(work.to_owned()).or_insert(at);
+        *rejected = at.max(*rejected);
     }
-    let mut told = BTreeSet::new();
+    written.retain(|number, _| listed.iter().any(|listed| listed.number == *number));
     for pull_request in &listed {
         let PullRequestState::Merged { commit, .. } = &pull_request.state else { continue };
         let recorded = pull_request.source.rsplit_once('-').and_then(|(_, id)| ledger.of_id(id));
-        if let Some(recorded) = recorded.filter(|_| told.insert(pull_request.number)) {
+        if let Some(recorded) = recorded {
             let merged = (pull_request.number, commit.as_ref());
             tell_outcome((forge, cluster), merged, recorded, written).await?;
         }
@@ -140,26 +163,47 @@ pub async fn keep_up(
     Ok(found)
 }
 
-/// Closes the pull request of a branch that is gone, and says why. Some forges close it by themselves, without a word.
+/// Closes the pull request of a branch that is about to go, and says why.
 ///
 /// # Errors
 /// The forge does not answer as one.
-pub async fn close(forge: &dyn Forge, around: &Around, branch: &str, why: &str) -> Result<(), GitOpsFault> {
-    let since = around.at.saturating_sub(LOOKED_AT).unwrap_or(Timestamp::MIN);
-    let listed = forge.list(branch, since).await.map_err(fault)?;
-    let is_merged = |it: &PullRequest| matches!(it.state, PullRequestState::Merged { .. });
-    for pull_request in listed.iter().filter(|it| it.source == branch && !is_merged(it)) {
+pub async fn close(
+    forge: &dyn Forge,
+    around: &Around,
+    (branch, why): (&str, &str),
+) -> Result<(), GitOpsFault> {
+    let listed = forge.list(branch, around.at).await.map_err(fault)?;
+    for pull_request in listed.iter().filter(|it| it.source == branch && it.is_open()) {
         let comment = StickyComment { marker: marker(CLOSED)?, body: format!("Closed: {why}.") };
         let (number, Text { title, body }) = (pull_request.number, &pull_request.text);
         if let Some(work) = work_of(body) {
-            // It was not rejected: the same may be proposed again.
+            // Nobody rejected it: the same may be proposed again.
             let text = Text { title: title.clone(), body: body.replace(&mark(work), "") };
             forge.update(number, &text).await.map_err(fault)?;
         }
-        forge.comment(number, &comment).await.map_err(fault)?;
         forge.close(number, &comment).await.map_err(fault)?;
     }
     Ok(())
+}
+
+/// Says under a pull request that people are at in what it differs from what would be proposed now.
+///
+/// # Errors
+/// The forge does not answer as one.
+pub async fn say_differences(
+    forge: &dyn Forge,
+    number: u64,
+    differences: &BTreeSet<Arc<str>>,
+) -> Result<(), GitOpsFault> {
+    let mut lines = vec![
+        "The cluster has changed since this was proposed. If it is merged, this is left out:\n".to_owned(),
+    ];
+    lines.extend(differences.iter().take(DIFFERENCES_MAX).map(|line| format!("- {}", plain(line))));
+    if let Some(more) = differences.len().checked_sub(DIFFERENCES_MAX).filter(|more| *more > 0) {
+        lines.push(format!("- {more} more"));
+    }
+    let comment = StickyComment { marker: marker(DIFFERS)?, body: lines.join("\n") };
+    forge.comment(number, &comment).await.map_err(fault).map(drop)
 }
 
 async fn open(

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::fault::GitOpsFault;
 use super::standing::{Around, Proposal};
-use crate::git::remote::{Addition, Beside, Branch};
+use crate::git::remote::{Addition, Beside, Branch, Clone};
 use crate::model::NodeName;
 use crate::plan::{Plan, file};
 use crate::render::proposal::{commit_message, derived};
@@ -44,55 +44,69 @@ pub enum Pushed {
         /// The folder, from the root of the repository.
         folder: String,
         /// The branch.
-        branch: String,
+        branch: Branch,
         /// What the server says of how it is opened.
         opened_at: Option<String>,
-        /// The branches that it takes the place of.
-        replaced: Vec<Replaced>,
     },
-    /// There is nothing to propose, and why.
+    /// There is nothing to propose.
     Nothing {
         /// Why.
         because: String,
-        /// The branches that another takes the place of.
-        replaced: Vec<Replaced>,
+        /// The branch that proposes the same already.
+        same: Option<Branch>,
     },
 }
 
-/// A branch that another takes the place of.
+/// A proposal that is to go.
+#[derive(Clone, Debug)]
+pub struct Going<'a> {
+    /// The proposal.
+    pub proposal: &'a Proposal,
+    /// Why it goes.
+    pub why: String,
+}
+
+/// A branch that went.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replaced {
+pub struct Gone {
     /// The branch.
     pub branch: String,
-    /// Why it goes.
+    /// Why it went.
     pub why: String,
     /// Why it is there still, where it could not be deleted.
     pub fault: Option<String>,
 }
 
-impl Proposing<'_> {
-    /// Pushes the plan, unless it is proposed already; then deletes the branches that it replaces.
+impl Going<'_> {
+    /// Deletes the branch, if it is as it was read.
+    #[must_use]
+    pub fn delete(self, clone: &Clone) -> Gone {
+        let Self { proposal, why } = self;
+        let fault = clone.delete(&proposal.proposed).err().map(|fault| fault.to_string());
+        Gone { branch: proposal.proposed.branch.as_str().to_owned(), why, fault }
+    }
+}
+
+impl<'a> Proposing<'a> {
+    /// Pushes the plan, unless it is proposed already. What it replaces stands until it is deleted.
     ///
     /// # Errors
     /// Somebody else committed to what it would replace, a node is in another proposal, or the server refuses.
     pub fn propose(&self, files: &[NamedText]) -> Result<Pushed, GitOpsFault> {
         let Self { name, around: Around { place, standing, at, .. }, .. } = self;
-        let nothing = |because: String, replaced| Ok(Pushed::Nothing { because, replaced });
         if standing.merged.contains(&(name.month.clone(), name.folder())) {
-            return nothing(format!("{name} is on branch `{}` already", place.branch.as_str()), Vec::new());
+            let because = format!("{name} is on branch `{}` already", place.branch.as_str());
+            return Ok(Pushed::Nothing { because, same: None });
         }
         let own = self.branch()?;
-        let of_class: Vec<&Proposal> =
-            standing.proposals.iter().filter(|proposal| proposal.class == name.class).collect();
-        let same = of_class
-            .iter()
-            .find(|proposal| proposal.proposed.branch == own || proposal.says_the_same(self.plan, *at));
+        let same =
+            self.of_class().find(|other| other.proposed.branch == own || other.says_the_same(self.plan, *at));
         if let Some(same) = same {
             let branch = &same.proposed.branch;
-            let replaced = self.replace(&of_class, branch);
-            return nothing(format!("branch `{}` proposes the same already", branch.as_str()), replaced);
+            let because = format!("branch `{}` proposes the same already", branch.as_str());
+            return Ok(Pushed::Nothing { because, same: Some(branch.clone()) });
         }
-        if let Some(edited) = of_class.iter().find(|other| other.is_open && !other.proposed.tip.is_ours) {
+        if let Some(edited) = self.of_class().find(|other| other.is_open && !other.proposed.tip.is_ours) {
             let branch = edited.proposed.branch.as_str();
             return Err(GitOpsFault::of(format!(
                 "branch `{branch}` of {} has a commit that nodeform did not make, on a plan that is not merged yet",
@@ -102,8 +116,33 @@ impl Proposing<'_> {
         }
         self.is_alone()?;
         let (folder, opened_at) = self.push(&own, files)?;
-        let replaced = self.replace(&of_class, &own);
-        Ok(Pushed::Proposed { folder, branch: own.as_str().to_owned(), opened_at, replaced })
+        Ok(Pushed::Proposed { folder, branch: own, opened_at })
+    }
+
+    /// Returns the proposals that this one takes the place of.
+    #[must_use]
+    pub fn replaces(&self, pushed: &Pushed) -> Vec<Going<'a>> {
+        let by = match pushed {
+            Pushed::Proposed { branch, .. } => Some(branch),
+            Pushed::Nothing { same, .. } => same.as_ref(),
+        };
+        let Some(by) = by else { return Vec::new() };
+        let replaced =
+            self.of_class().filter(|other| other.proposed.branch != *by && other.may_be_replaced());
+        let going = replaced.map(|proposal| Going {
+            proposal,
+            why: match proposal.is_open {
+                true => format!("replaced by `{}`", by.as_str()),
+                false => "merged".to_owned(),
+            },
+        });
+        going.collect()
+    }
+
+    /// What is proposed of its class.
+    fn of_class(&self) -> impl Iterator<Item = &'a Proposal> {
+        let class = self.name.class;
+        self.around.standing.proposals.iter().filter(move |proposal| proposal.class == class)
     }
 
     fn branch(&self) -> Result<Branch, GitOpsFault> {
@@ -141,28 +180,5 @@ impl Proposing<'_> {
         let addition = Addition { path: &folder, files, beside, message: &message, at: *at };
         let commit = clone.commit(&standing.target, addition)?;
         Ok((folder.join("/"), clone.push(branch, &commit)?))
-    }
-
-    /// Deletes the branches that another takes the place of. One that cannot be deleted stands.
-    fn replace(&self, of_class: &[&Proposal], by: &Branch) -> Vec<Replaced> {
-        let replaced =
-            of_class.iter().filter(|other| other.proposed.branch != *by && other.may_be_replaced());
-        let deleted = replaced.map(|other| {
-            let why = match other.is_open {
-                true => format!("replaced by `{}`", by.as_str()),
-                false => "merged".to_owned(),
-            };
-            other.delete(&self.around.clone, why)
-        });
-        deleted.collect()
-    }
-}
-
-impl Proposal {
-    /// Deletes its branch, if it is as it was read.
-    #[must_use]
-    pub fn delete(&self, clone: &crate::git::remote::Clone, why: String) -> Replaced {
-        let fault = clone.delete(&self.proposed).err().map(|fault| fault.to_string());
-        Replaced { branch: self.proposed.branch.as_str().to_owned(), why, fault }
     }
 }

@@ -9,7 +9,9 @@ use super::second::{Narrowed, narrowed};
 use crate::offline::World;
 use crate::plan::ChangeId;
 use crate::review::proposal::{Proposal, idle_creates};
-use crate::review::{CheckedPlan, LeftOut, NotApproved, Now, RefusedPlan, Terms, approve, finish};
+use crate::review::{
+    ApprovedPlan, CheckedPlan, LeftOut, NotApproved, Now, RefusedPlan, Terms, approve, finish,
+};
 use crate::rollout::Outcome;
 
 /// What is said of a create that only struck removals needed.
@@ -39,6 +41,13 @@ pub struct Taking<'a> {
 pub enum NotTaken {
     /// It may not be carried out.
     NotApproved(Vec<NotApproved>),
+    /// It has expired before anything of it began.
+    Expired {
+        /// That it has.
+        fault: NotApproved,
+        /// The plan, of which nothing begins any more.
+        spent: Box<ApprovedPlan>,
+    },
     /// The judge refuses the second plan: a bug of nodeform.
     Refused(RefusedPlan),
 }
@@ -60,19 +69,29 @@ impl Folder {
 pub fn taken(taking: Taking<'_>) -> Result<Narrowed, NotTaken> {
     let Taking { world, checked, mut struck, begun, before, terms } = taking;
     let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun };
-    let approved = match (approve(checked.clone(), now, terms), before) {
-        (Ok(approved), _) => approved,
-        // An earlier run left it waiting: it ends now.
-        (Err(faults), Some(_)) if matches!(*faults, [NotApproved::Expired { .. }]) => {
-            let because = format!("{}, before this was begun", faults[0]);
-            let left = LeftOut::NoLongerHolds(because.into());
-            finish(checked.plan().clone(), now, &left).map_err(NotTaken::NotApproved)?
-        }
-        (Err(faults), _) => return Err(NotTaken::NotApproved(faults)),
+    let approved = match approve(checked.clone(), now, terms) {
+        Ok(approved) => approved,
+        Err(faults) => match <[NotApproved; 1]>::try_from(faults) {
+            Ok([fault @ NotApproved::Expired { .. }]) => expired(checked, now, (fault, before.is_some()))?,
+            Ok([fault]) => return Err(NotTaken::NotApproved(vec![fault])),
+            Err(faults) => return Err(NotTaken::NotApproved(faults)),
+        },
     };
     // What has begun is finished: half a removal helps nobody.
     struck.retain(|id, _| !begun.contains(id));
     let approved = approved.striking(struck);
     let ended = before.iter().flat_map(|before| before.keys());
     narrowed(world, approved, &begun.iter().chain(ended).cloned().collect()).map_err(NotTaken::Refused)
+}
+
+/// What an earlier run left waiting of an expired plan ends now; of one that nobody began nothing does.
+fn expired(
+    checked: CheckedPlan,
+    now: Now<'_>,
+    (fault, was_begun): (NotApproved, bool),
+) -> Result<ApprovedPlan, NotTaken> {
+    let because = if was_begun { format!("{fault}, before this was begun") } else { fault.to_string() };
+    let left = LeftOut::NoLongerHolds(because.into());
+    let spent = finish(checked.plan().clone(), now, &left).map_err(NotTaken::NotApproved)?;
+    if was_begun { Ok(spent) } else { Err(NotTaken::Expired { fault, spent: Box::new(spent) }) }
 }

@@ -199,38 +199,36 @@ impl Applying<'_> {
     ) -> Result<ApprovedPlan, Failure> {
         let taking = Taking {
             world: &self.world,
-            checked: checked.clone(),
+            checked,
             struck: review.struck.clone(),
             begun: now.begun,
             before: review.before.as_ref(),
             terms,
         };
+        let class = Some(review.watch.name.class);
         match taken(taking) {
             Ok(Narrowed { plan, said }) => {
                 said.iter().for_each(|line| self.ui.aside(&format!("{line}\n")));
                 Ok(plan)
             }
             Err(NotTaken::Refused(refused)) => Err(world::refused(refused)),
-            Err(NotTaken::NotApproved(faults)) => {
-                if matches!(*faults, [NotApproved::Expired { .. }]) {
-                    self.expire(checked.plan().clone(), now, review);
-                }
-                Err(not_approved_of(&faults, Some(review.watch.name.class)))
+            Err(NotTaken::NotApproved(faults)) => Err(not_approved_of(&faults, class)),
+            Err(NotTaken::Expired { fault, spent }) => {
+                self.expire(*spent, review);
+                Err(not_approved_of(&[fault], class))
             }
         }
     }
 
     /// Writes down that a merged plan has expired, so that the next run counts it and does not end with it again. Where that
     /// fails, the next run says it once more.
-    fn expire(&self, plan: Plan, now: Now<'_>, review: &Review) {
-        let left = LeftOut::NoLongerHolds("the plan has expired".into());
-        let Ok(approved) = finish(plan, now, &left) else { return };
+    fn expire(&self, spent: ApprovedPlan, review: &Review) {
         let folder = review.watch.place.folder(&review.watch.name);
         let wrote = self.connected.runtime.block_on(async {
             let held = self.lease().await?;
             let writer = self.connected.cluster.writing(held.gate());
             let by = By::Person(Some(&folder));
-            let wrote = Book::expire(writer, &Arc::new(approved), by, world::now()).await;
+            let wrote = Book::expire(writer, &Arc::new(spent), by, world::now()).await;
             self.release(held).await;
             wrote.map_err(|fault| not_begun(&fault))
         });

@@ -11,15 +11,17 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
+use super::super::desk::{Desk, Identity, Withdrawn};
 use super::super::flights::Approval;
 use super::super::looks::FoundFleet;
-use super::super::reviewing::{self, Asked, Begins, Desk, Done, Identity, Withdrawn};
+use super::super::proposing::Proposed;
+use super::super::reviewing::{self, Asked, Begins, Done, Merging};
 use super::super::round::{NoRound, Step};
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::{Book, By, Stop, WITHDRAWN};
-use crate::automatic::Upkeep;
-use crate::gitops::{GitOpsFault, Proposal, Pushed, Refused, Replaced, Written};
+use crate::automatic::{People, Upkeep};
+use crate::gitops::{GitOpsFault, Gone, Proposal, Pushed, Refused, Written};
 use crate::model::ChangeClass;
 use crate::offline::World;
 use crate::plan::Plan;
@@ -123,9 +125,9 @@ impl Reviews {
 
     fn note_refused(&mut self, refused: Vec<Refused>) {
         for Refused { name, fault } in refused {
-            let because = fault.to_string();
+            let because = fault.told();
             if self.refused.get(&name) != Some(&because) {
-                tracing::warn!(folder = name, hint = fault.hints.join("; "), "not applied: {because}");
+                tracing::warn!(folder = name, "not applied: {because}");
             }
             self.refused.insert(name, because);
         }
@@ -155,7 +157,7 @@ impl Session<'_> {
             match reading.await {
                 Ok(Ok(Some(desk))) => self.take_in_repository(desk).await,
                 Ok(Ok(None)) => self.has_no_repository(),
-                Ok(Err(fault)) => self.cannot_read(fault.to_string()),
+                Ok(Err(fault)) => self.cannot_read(fault.told()),
                 Err(error) => {
                     self.controller.metrics.panicked();
                     self.cannot_read(format!("nodeform has a bug: {error}"));
@@ -222,7 +224,7 @@ impl Session<'_> {
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
         reviews.written = std::mem::take(&mut desk.written);
-        reviews.note_forge(desk.pull_requests.as_ref().err().map(ToString::to_string));
+        reviews.note_forge(desk.pull_requests.as_ref().err().map(GitOpsFault::told));
         let open = desk.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
         reviews.proposed = open.map(|open| proposed(&desk, open)).collect();
         self.reviews.set_desk(Some(desk));
@@ -253,7 +255,6 @@ impl Session<'_> {
             upkeep: self.reviews.upkeep.clone(),
             planner: Arc::clone(&self.planner),
             repository: self.controller.repository.clone(),
-            clock: *self.controller.cluster.clock(),
             clock_speed: self.clock_speed,
         };
         let metrics = Arc::clone(&self.controller.metrics);
@@ -286,19 +287,27 @@ impl Session<'_> {
 
     /// Takes in what was decided.
     pub(super) async fn of_reviewed(&mut self, done: Done) {
-        let Done { world, desk, begins, expired, refused, pushed, closed, upkeep, troubles } = done;
+        let Done { world, desk, merged, proposed, upkeep } = done;
+        let Merging { begins, expired, refused } = merged;
+        let Proposed { pushed, gone, troubles } = proposed;
         self.reviews.upkeep = upkeep;
         self.reviews.note_refused(refused);
         for trouble in troubles.iter().filter(|trouble| !self.reviews.troubles.contains(trouble)) {
             tracing::warn!("{trouble}");
         }
         self.reviews.troubles = troubles;
-        closed.iter().for_each(tell_replaced);
-        if pushed.is_some() || !closed.is_empty() {
+        if pushed.is_some() || !gone.is_empty() {
             self.reviews.read = None;
         }
-        if let Some((class, pushed)) = pushed {
-            tell_pushed(class, &pushed);
+        gone.iter().for_each(tell_gone);
+        match pushed {
+            Some((class, Pushed::Proposed { folder, branch, .. })) => {
+                tracing::info!(%class, folder, branch = branch.as_str(), "proposed: review and merge it");
+            }
+            Some((class, Pushed::Nothing { because, .. })) => {
+                tracing::debug!(%class, "nothing to propose: {because}");
+            }
+            None => {}
         }
         for Begins { name, plan, .. } in expired {
             let folder = desk.around.place.folder(&name);
@@ -321,42 +330,38 @@ impl Session<'_> {
 fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
     let branch = open.proposed.branch.as_str();
     let known = desk.pull_requests.as_ref().ok();
-    let is_rejected = known.is_some_and(|known| known.closed.contains(branch));
     let astray = known.and_then(|known| known.astray.get(branch));
-    let because = match (open.proposed.tip.is_ours, &open.plan) {
-        _ if is_rejected => {
+    let is_closed = known.is_some_and(|known| known.closed.contains(branch));
+    let because = match (desk.state(open).people, &open.plan, astray) {
+        (_, _, Some(target)) => {
+            let branch = desk.around.place.branch.as_str();
+            Some(format!("its pull request leads into `{target}`: change that to `{branch}`"))
+        }
+        (People::Closed, ..) => {
             Some("its pull request was closed: the same is not proposed for a day".to_owned())
         }
-        (false, _) => Some("somebody else committed to it: it is left as it is".to_owned()),
-        (true, None) => Some("its folder does not hold together".to_owned()),
-        (true, Some(_)) => astray.map(|target| {
-            let branch = desk.around.place.branch.as_str();
-            format!("its pull request leads into `{target}`: change that to `{branch}`")
-        }),
+        (People::Edited, ..) if is_closed => Some(
+            "somebody else committed to it, and its pull request was closed: delete the branch".to_owned(),
+        ),
+        (People::Edited, ..) => {
+            Some("somebody else committed to it: it stands until it is merged or deleted".to_owned())
+        }
+        (People::Nothing | People::Approved, None, _) => {
+            Some("its folder does not hold together: delete the branch".to_owned())
+        }
+        (People::Approved, Some(_), _) => Some("it is approved: merge it".to_owned()),
+        (People::Nothing, Some(_), _) => None,
     };
     FleetReview {
         folder: open.name.clone(),
         state: ReviewState::Proposed,
         branch: Some(branch.to_owned()),
-        page: known.and_then(|known| known.pages.get(branch).cloned()),
+        page: known.and_then(|known| known.open.get(branch)?.page.clone()),
         because,
     }
 }
 
-fn tell_pushed(class: ChangeClass, pushed: &Pushed) {
-    match pushed {
-        Pushed::Proposed { folder, branch, replaced, .. } => {
-            tracing::info!(%class, folder, branch, "proposed: review and merge it");
-            replaced.iter().for_each(tell_replaced);
-        }
-        Pushed::Nothing { because, replaced } => {
-            tracing::debug!(%class, "nothing to propose: {because}");
-            replaced.iter().for_each(tell_replaced);
-        }
-    }
-}
-
-fn tell_replaced(Replaced { branch, why, fault }: &Replaced) {
+fn tell_gone(Gone { branch, why, fault }: &Gone) {
     match fault {
         None => tracing::info!(branch, "deleted the branch: {why}"),
         Some(fault) => tracing::warn!(branch, "the branch ({why}) is not deleted: {fault}"),

@@ -1,0 +1,148 @@
+//! The repository as it was read, with what is known of its pull requests.
+//!
+//! Must never be read past its time: whoever waits for Git and the forge holds back what people review.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use jiff::Timestamp;
+
+use crate::api::node_fleet::Git;
+use crate::apply::{recorded, text};
+use crate::automatic::{Open, People};
+use crate::cluster::Writer;
+use crate::forge::Forge;
+use crate::gitops::{
+    self, Access, Around, Folders, GitOpsFault, Known, Merged, Noting, Place, Proposal, PullRequests, Written,
+};
+use crate::ledger::Ledger;
+use crate::plan::{Plan, file};
+use crate::review::proposal::work;
+
+/// Who speaks to the repository.
+#[derive(Clone, Debug, Default)]
+pub struct Repository {
+    /// The token with its user, and where clones lie.
+    pub access: Access,
+    /// Whether one of this machine is taken by plain HTTP.
+    pub allows_http: bool,
+    /// What plans are signed with, where they are.
+    pub signing_key: Option<PathBuf>,
+}
+
+/// How long pull requests are kept up at a time: what happens to the branch is looked at behind it.
+const FORGE_MAX: Duration = Duration::from_secs(60);
+
+/// Which cluster it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Identity {
+    /// The id of the managed cluster.
+    pub(super) id: String,
+    /// The UID of its namespace `kube-system`.
+    pub(super) uid: String,
+}
+
+/// The repository as it was read.
+pub(super) struct Desk {
+    pub(super) around: Around,
+    pub(super) folders: Folders,
+    /// The folders that are on the branch.
+    pub(super) there: BTreeSet<String>,
+    /// The plans that had begun and whose folders are gone.
+    pub(super) withdrawn: Vec<Withdrawn>,
+    /// The forge, where pull requests are kept up.
+    pub(super) forge: Option<Box<dyn Forge>>,
+    /// What is known of pull requests; `Err` says why they cannot be kept up.
+    pub(super) pull_requests: Result<PullRequests, GitOpsFault>,
+    /// What was written under pull requests.
+    pub(super) written: Written,
+    /// What became of plans.
+    pub(super) ledger: Ledger,
+    /// What the NodeFleet says of the repository.
+    pub(super) git: Git,
+}
+
+impl Desk {
+    /// Reads the repository that the NodeFleet names; nothing where it names none. Git is waited for on this thread.
+    pub(super) async fn read(
+        repository: &Repository,
+        (writer, mut written): (&Writer, Written),
+        Identity { id, uid }: &Identity,
+    ) -> Result<Option<Self>, GitOpsFault> {
+        let cluster = writer.cluster();
+        let Some(git) = gitops::fleet(cluster).await?.and_then(|fleet| fleet.git) else { return Ok(None) };
+        let Some(place) = Place::of(&git, repository.allows_http)? else { return Ok(None) };
+        let ledger = recorded(cluster).await;
+        let ledger = ledger.map_err(|fault| GitOpsFault::of(fault.to_string()).hint(fault.hint()))?;
+        let signers = gitops::signers(Some(&git))?;
+        let at = cluster.clock().now();
+        let known = Known { cluster: id, at, ledger: Some(&ledger), signers: signers.as_ref() };
+        let around = Around::read(place, &repository.access, known)?;
+        let (place, clone, tip) = (&around.place, &around.clone, &around.standing.target);
+        gitops::advance(Noting { writer, place, clone, tip }).await?;
+        let entries = clone.plans(tip, &place.path)?.entries;
+        let there = entries.iter().map(|entry| format!("{}/{}", entry.month, entry.name)).collect();
+        let mut withdrawn = Vec::new();
+        for (folder, recorded) in gitops::withdrawn(&ledger, place, &entries) {
+            let read = text(cluster, recorded).await.map_err(|fault| fault.to_string());
+            let read = read.and_then(|text| file::read_spec(&text).map_err(|fault| fault.to_string()));
+            let plan = read.map_err(|because| not_read_back(folder, &recorded.name, &because))?;
+            withdrawn.push(Withdrawn { folder: folder.to_owned(), plan });
+        }
+        let (signers, uid) = (signers.as_ref(), Some(uid.as_str()));
+        let merged = Merged { place, clone, tip, ledger: &ledger, signers, cluster: uid, at };
+        let folders = merged.folders(entries)?;
+        let connected = gitops::connect((&git, &around.place), &repository.access, *cluster.clock());
+        let (forge, pull_requests) = match connected {
+            Ok(Some(forge)) => {
+                let keeping = gitops::keep_up((&*forge, cluster), (&around, &ledger), &mut written);
+                let kept = tokio::time::timeout(FORGE_MAX, keeping).await.unwrap_or_else(|_| Err(slow()));
+                (Some(forge), kept)
+            }
+            Ok(None) => (None, Ok(PullRequests::default())),
+            Err(fault) => (None, Err(fault)),
+        };
+        Ok(Some(Self { around, folders, there, withdrawn, forge, pull_requests, written, ledger, git }))
+    }
+}
+
+impl Desk {
+    /// How a proposal stands.
+    pub(super) fn state<'p>(&self, open: &'p Proposal) -> Open<'p> {
+        let branch = open.proposed.branch.as_str();
+        let is = |of: fn(&PullRequests) -> &BTreeSet<String>| {
+            self.pull_requests.as_ref().is_ok_and(|known| of(known).contains(branch))
+        };
+        let people = match open.proposed.tip.is_ours {
+            false => People::Edited,
+            true if is(|known| &known.closed) => People::Closed,
+            true if is(|known| &known.approved) => People::Approved,
+            true => People::Nothing,
+        };
+        Open { plan: open.plan.as_ref(), people }
+    }
+
+    /// When people rejected what a plan does.
+    pub(super) fn rejected_at(&self, plan: &Plan) -> Option<Timestamp> {
+        self.pull_requests.as_ref().ok()?.rejected.get(&work(plan)).copied()
+    }
+}
+
+/// A plan that had begun and whose folder is gone.
+pub(super) struct Withdrawn {
+    pub(super) folder: String,
+    pub(super) plan: Plan,
+}
+
+fn slow() -> GitOpsFault {
+    let seconds = FORGE_MAX.as_secs();
+    GitOpsFault::of(format!("the forge did not finish answering within {seconds} seconds"))
+}
+
+fn not_read_back(folder: &str, name: &str, because: &str) -> GitOpsFault {
+    GitOpsFault::of(format!(
+        "`{folder}` is no longer on the branch, and its plan cannot be read back from NodePlan `{name}`: {because}"
+    ))
+    .hint(format!("restore the folder, or delete NodePlan `{name}`: what it has begun is then taken back"))
+}
