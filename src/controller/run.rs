@@ -168,7 +168,7 @@ pub(super) struct Doing {
     pub(super) mode: Mode,
     /// Who else holds the Lease: it is observed then, whatever the NodeFleet says.
     pub(super) beside: Option<Beside>,
-    /// Whether what has begun is ended first, though the mode is not `auto`.
+    /// Whether what has begun is ended first, though the mode is `observe`.
     pub(super) winds_down: bool,
 }
 

@@ -72,7 +72,7 @@ pub(super) enum Why {
     Stopped,
     /// The NodeFleet says another mode.
     OtherMode,
-    /// The NodeFleet's mode is no longer `auto`, and nothing more is to be done of what had begun.
+    /// The NodeFleet's mode is `observe`, and nothing more is to be done of what had begun.
     WoundDown,
     /// The Lease was lost.
     Lost(String),
@@ -122,7 +122,7 @@ pub(super) struct Session<'a> {
     left: Vec<Awaiting>,
     /// What people review.
     reviews: Reviews,
-    /// Since when only what has begun is ended, since the mode is no longer `auto`.
+    /// Since when only what has begun is ended, since the mode became `observe`.
     winding: Option<Instant>,
 }
 

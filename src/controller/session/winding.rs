@@ -1,4 +1,4 @@
-//! What becomes of what has begun once the mode is no longer `auto`: removals whose VM is still there are taken back, all else
+//! What becomes of what has begun once the mode is `observe`: removals whose VM is still there are taken back, all else
 //! is finished, and then nothing more is done.
 //!
 //! The Lease is kept for that long, and no longer than [`WINDING_MAX`]. Must never begin anything.
@@ -26,7 +26,7 @@ impl Session<'_> {
     pub(super) fn turns_to(&mut self, mode: Mode) -> bool {
         match mode {
             Mode::Observe if self.leads() && self.flights.has_begun() => {
-                tracing::info!("the mode is no longer `auto`: what has begun is taken back or finished");
+                tracing::info!("the mode is `observe` now: what has begun is taken back or finished");
                 self.winding = Some(Instant::now());
                 self.flights.wind_down();
             }
@@ -95,7 +95,7 @@ fn left(world: &World) -> Vec<(Arc<str>, String)> {
             None if is_coming(node) => "creation, which has begun".to_owned(),
             None => return None,
         };
-        Some((node.name.as_str().into(), format!("mode `auto`, to go on with its {what}: {on}")))
+        Some((node.name.as_str().into(), format!("mode `auto` or `review`, to go on with its {what}: {on}")))
     });
     left.collect()
 }

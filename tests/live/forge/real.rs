@@ -140,13 +140,18 @@ impl Gitea {
         self.ask(user, &path, json!({"event": event, "body": "seen"})).await
     }
 
-    /// Merges as one commit, once Gitea has looked for conflicts, which takes it some seconds.
+    /// Merges as one commit.
     pub(crate) async fn squash(&self, number: u64) {
+        self.merge(number, "squash").await;
+    }
+
+    /// Merges in a style, once Gitea has looked for conflicts, which takes it some seconds.
+    pub(crate) async fn merge(&self, number: u64, style: &str) {
         let url = format!("{}/api/v1/repos/{ADMINISTRATOR}/plans/pulls/{number}/merge", self.url);
         let pair = BASE64.encode(format!("{ADMINISTRATOR}:{PASSWORD}").as_bytes());
         for _ in 0..LOOKS_MAX {
             let request = self.client.post(&url).header("authorization", format!("Basic {pair}"));
-            let answer = request.json(&json!({"Do": "squash"})).send().await.expect("Gitea answers");
+            let answer = request.json(&json!({"Do": style})).send().await.expect("Gitea answers");
             if answer.status().is_success() {
                 return;
             }

@@ -1,6 +1,7 @@
 //! The controller with pull requests on a real Gitea: one for a plan, whatever is killed; what becomes of the plan is said under
 //! it; and what people close does not come back.
 
+use data_encoding::BASE64;
 use serde_json::{Value, json};
 
 use super::Stage;
@@ -22,7 +23,9 @@ impl Story {
         let gitea = Gitea::start().await?;
         gitea.create_repository().await;
         gitea.add_user("bot", "write").await;
-        gitea.add_user("alice", "write").await;
+        for reviewer in ["alice", "bob"] {
+            gitea.add_user(reviewer, "write").await;
+        }
         let token = gitea.token("bot", "write:repository,write:issue,read:user");
         let git = json!({"repository": format!("{}/forge/plans.git", gitea.url), "forge": "gitea"});
         let reviewed = Reviewed::of(Stage::of_slots().await, git, &variables(&token)).await;
@@ -117,4 +120,36 @@ async fn what_people_close_is_not_proposed_again_that_day() {
     stage.program.wait(async || story.reviewed.vms().await.len() == 2).await;
     assert_eq!(story.pulls().await.len(), 1);
     assert_eq!(story.reviewed.vms().await, before);
+}
+
+#[tokio::test]
+async fn a_line_that_a_reviewer_strikes_in_the_web_editor_keeps_its_node_and_the_others_are_replaced() {
+    let Some(story) = Story::start().await else { return };
+    let before = story.reviewed.fills(&["a", "b", "c"]).await;
+    let folder = story.reviewed.proposes().await;
+    let pull = story.pull().await;
+    let number = pull["number"].as_u64().expect("a number");
+    let branch = pull["head"]["ref"].as_str().expect("a branch");
+    let path = format!("/repos/forge/plans/contents/nodeform/plans/{folder}/destroy.txt");
+    let file = story.gitea.ask("alice", &format!("GET {path}?ref={branch}"), json!({})).await;
+    let text = BASE64.decode(file["content"].as_str().expect("a text").as_bytes()).expect("it is encoded");
+    let text = String::from_utf8(text).expect("a text");
+    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- node/")).collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    let struck = lines[1].trim_start_matches("- node/").split_whitespace().next().expect("a name");
+    let left: String =
+        lines.iter().filter(|line| !line.contains(struck)).map(|line| format!("{line}\n")).collect();
+    let body = json!({"content": BASE64.encode(left.as_bytes()), "sha": file["sha"], "branch": branch, "message": "Keep one"});
+    story.gitea.ask("alice", &format!("PUT {path}"), body).await;
+    let says = |review: &Value, words: &str| {
+        review["because"].as_str().is_some_and(|because| because.contains(words))
+    };
+    story.reviewed.waits_for_review(|review| says(review, "somebody else committed to it")).await;
+    story.gitea.review("bob", number, "APPROVED").await;
+    story.gitea.merge(number, "rebase").await;
+    story.reviewed.ends(&folder, "Done").await;
+    let after = story.reviewed.vms().await;
+    let kept: Vec<&String> = before.iter().filter(|vm| after.contains(vm)).collect();
+    assert_eq!((after.len(), kept), (3, vec![&struck.to_owned()]), "{before:?} {after:?}");
+    story.reviewed.stage.program.wait(async || story.comments(number).await.contains("Struck")).await;
 }
