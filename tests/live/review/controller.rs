@@ -135,7 +135,17 @@ async fn routine_work_happens_by_itself_and_what_replaces_nodes_once_it_is_merge
     stage.program.wait(async || reviewed.vms().await.len() == 2).await;
     assert_eq!(reviewed.vms().await, before);
 
+    // A freeze holds what is merged, says so, and lets it go on.
+    let freeze = |freeze: Value| json!({"spec": {"freeze": freeze}});
+    assert_eq!(stage.program.patch(FLEET, &freeze(json!([{"name": "friday"}]))).await.0, 200);
     stage.forge.squash(REPLACE);
+    let waits = async || {
+        let plans = reviewed.plans_of(&folder).await;
+        plans.iter().any(|plan| plan["status"]["outcomes"].to_string().contains("`friday`"))
+    };
+    stage.program.wait(waits).await;
+    assert_eq!(reviewed.vms().await, before);
+    assert_eq!(stage.program.patch(FLEET, &freeze(json!([]))).await.0, 200);
     reviewed.ends(&folder, "Done").await;
     let after = reviewed.vms().await;
     assert_eq!(after.len(), 2, "{after:?}");
