@@ -1,10 +1,14 @@
-//! The automatic mode in the cluster: holds the Lease, looks, has rounds planned on a thread of their own, has what
-//! `automatic` chooses carried out, and says how it is.
+//! The modes `auto` and `review` in the cluster: holds the Lease, looks, has rounds planned on a thread of their own, has what
+//! `automatic` chooses and what people have merged carried out, has proposed what they review, and says how it is.
 //!
 //! ```text
 //!  Lease ─▶ session ─▶ looks: pods that wait, NodeFleet ─▶ automatic::Rounds ─▶ round: observe, plan, judge (a thread)
 //!              ▲                                                                      │
-//!              └── flights: one look for all plans that are in flight ◀── approve ◀───┘
+//!              ├── flights: one look for all plans that are in flight ◀── approve ◀───┤
+//!              │                          ▲                                           ▼ where nothing begins by itself
+//!              │                          └──────── a merged plan ◀── reviewing ◀── world
+//!              └── desk: repository, pull requests ◀── proposing ◀── else ┘ ▲
+//!                         └─────────────────────────────────────────────────┘
 //! ```
 //!
 //! Must never decide what is to be done, nor write past the Lease's gate. A process that starts anew needs no memory: the
