@@ -205,7 +205,7 @@ impl FaultKind {
                 "check that the token is whole and has not expired; create a new one if it has"
             }
             Self::Denied { .. } => {
-                "let the token read the repository, and write pull requests, comments and commit statuses; on Gitea only administrators of the repository read what others may do"
+                "let the token read the repository, and write pull requests, comments and commit statuses"
             }
             Self::NotFound => "check the address of the repository, and that the token may read it",
             Self::Conflict { .. } => {

@@ -38,6 +38,8 @@ pub enum Standing {
     Stale,
     /// Somebody took it back.
     Dismissed,
+    /// The forge does not count it, as of somebody who may not write. Gitea alone says so.
+    Unofficial,
 }
 
 impl Review {

@@ -65,8 +65,8 @@ pub fn connect(settings: &Settings) -> Result<Box<dyn Forge>, ForgeFault> {
 fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
     let place = Place::of(&settings.address).map_err(|because| FaultKind::Settings { because })?;
     Ok(match settings.kind {
-        ForgeKind::Gitea => Box::new(Upkeep::new(Gitea::new(settings, &place)?)),
-        ForgeKind::GitHub => Box::new(Upkeep::new(GitHub::new(settings, &place)?)),
+        ForgeKind::Gitea => Box::new(Upkeep::new(Gitea::repository(settings, &place)?)),
+        ForgeKind::GitHub => Box::new(Upkeep::new(GitHub::repository(settings, &place)?)),
         ForgeKind::GitLab => Box::new(Upkeep::new(GitLab::new(settings, &place)?)),
         ForgeKind::AzureDevOps => Box::new(Upkeep::new(AzureDevOps::new(settings, &place)?)),
     })

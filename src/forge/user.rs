@@ -27,7 +27,7 @@ pub(super) fn name(text: &str) -> String {
 /// What a user may do in the repository.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Permission {
-    /// Not even read, or there is no such user.
+    /// Not even read, or there is no such user; on Gitea, whatever is less than to write.
     None,
     /// Read and comment, and not change a branch.
     Read,

@@ -27,7 +27,7 @@ impl Asked {
     }
 }
 
-pub(crate) const GITEA: Habits =
+const GITEA: Habits =
     Habits { file: "gitea.json", base: "/api/v1", wraps_lists: false, answers_null: true, free: &[] };
 /// As on a server of a company.
 pub(crate) const GITHUB: Habits =
@@ -43,6 +43,12 @@ pub(crate) const AZURE_DEVOPS: Habits = Habits {
     answers_null: true,
     free: &["PropertiesCollection"],
 };
+
+/// Gitea, with who may be assigned.
+pub(crate) fn gitea() -> Option<Specification> {
+    let described = Specification::read(GITEA)?;
+    Some(described.with(include_str!("gitea-assignees.json")))
+}
 
 /// GitLab, as far as its documentation was written down here.
 pub(crate) fn gitlab() -> Specification {

@@ -3,18 +3,18 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::answer::About;
-use super::comment::Comment;
-use super::fault::ForgeFault;
-use super::status::{Status, StatusState};
-use super::user::{Permission, User};
+use crate::forge::answer::About;
+use crate::forge::comment::Comment;
+use crate::forge::fault::ForgeFault;
+use crate::forge::status::{Status, StatusState};
+use crate::forge::user::{Permission, User};
 
 /// How names of GitHub's Apps end, and no other.
-pub(super) const APP_SUFFIX: &str = "[bot]";
+pub(in crate::forge) const APP_SUFFIX: &str = "[bot]";
 
 /// An account; GitHub has null for one that is deleted.
 #[derive(Debug, Deserialize)]
-pub(super) struct Account {
+pub(in crate::forge) struct Account {
     id: Option<i64>,
     login: Option<String>,
 }
@@ -22,7 +22,7 @@ pub(super) struct Account {
 impl Account {
     /// The user; none for Gitea's deleted accounts, which share a number below zero. An App does not know the number of its own
     /// account, only its name, which no person can have.
-    pub(super) fn user(self) -> Option<User> {
+    pub(in crate::forge) fn user(self) -> Option<User> {
         let (id, login) = (self.id.filter(|id| *id > 0)?, self.login?);
         let is_app = login.ends_with(APP_SUFFIX);
         Some(if is_app { app(&login) } else { User::new(&id.to_string(), &login) })
@@ -30,20 +30,20 @@ impl Account {
 }
 
 /// The user that an App acts as, by the name of its account.
-pub(super) fn app(login: &str) -> User {
+pub(in crate::forge) fn app(login: &str) -> User {
     User::new(login, login)
 }
 
 /// What a user may do; GitHub tells roles of its own as the nearest of these.
 #[derive(Debug, Deserialize)]
-pub(super) struct Access {
+pub(in crate::forge) struct Access {
     permission: Option<String>,
     user: Option<Account>,
 }
 
 impl Access {
     /// Returns the permission, if it is of the account that was meant: names pass to others.
-    pub(super) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
+    pub(in crate::forge) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
         let permission = about.required(self.permission, "permission")?;
         let is_meant = self.user.and_then(Account::user).is_some_and(|user| user.id == meant.id);
         Ok(match &*permission {
@@ -65,6 +65,7 @@ pub(super) struct Remark {
 }
 
 impl Remark {
+    /// Returns the comment.
     pub(super) fn read(self, about: &About) -> Result<Comment, ForgeFault> {
         let id = about.required(self.id, "id")?.to_string();
         let author = self.user.and_then(Account::user).map(|user| user.id);
@@ -84,6 +85,7 @@ pub(super) struct Mark {
 }
 
 impl Mark {
+    /// Returns whether it has this name.
     pub(super) fn is_of(&self, context: &str) -> bool {
         self.context.as_deref() == Some(context)
     }
