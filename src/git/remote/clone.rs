@@ -1,5 +1,6 @@
 //! A bare clone in a cache folder, and what is on the branches of its server.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use gix::ObjectId;
@@ -105,32 +106,47 @@ impl Clone {
         let mut arguments = vec![self.address.as_str(), &full];
         arguments.extend(pattern.as_deref());
         let listed = self.program().run("ls-remote", &arguments)?;
-        let names: Vec<&str> =
-            listed.lines().filter_map(|line| line.split_once('\t')?.1.strip_prefix("refs/heads/")).collect();
-        if !names.contains(&target.as_str()) {
+        let named = |line: &str| -> Option<(String, String)> {
+            let (id, name) = line.split_once('\t')?;
+            Some((name.strip_prefix("refs/heads/")?.to_owned(), id.to_owned()))
+        };
+        let ids: BTreeMap<String, String> = listed.lines().filter_map(named).collect();
+        if !ids.contains_key(target.as_str()) {
             let branch = target.as_str().to_owned();
             return Err(RemoteFault::NoBranch { address: self.address.to_string(), branch });
         }
-        let is_proposed = |name: &&&str| {
+        let is_proposed = |name: &&String| {
             let rest = below.and_then(|below| name.strip_prefix(below));
-            rest.is_some_and(|rest| !rest.contains('/')) && **name != target.as_str()
+            rest.is_some_and(|rest| !rest.contains('/')) && *name != target.as_str()
         };
-        let proposed = names.iter().filter(is_proposed).filter_map(|name| Branch::parse(name).ok());
+        let proposed = ids.keys().filter(is_proposed).filter_map(|name| Branch::parse(name).ok());
         let proposed: Vec<Branch> = proposed.take(PROPOSED_MAX + 1).collect();
         if proposed.len() > PROPOSED_MAX {
             let (address, below) = (self.address.to_string(), below.unwrap_or_default().to_owned());
             return Err(RemoteFault::TooMany { address, below, most: PROPOSED_MAX });
         }
-        self.fetch_tips(&[std::slice::from_ref(target), proposed.as_slice()].concat(), 1)?;
+        let all = [std::slice::from_ref(target), proposed.as_slice()].concat();
+        let moved = all.into_iter().filter(|branch| !self.is_kept(branch, &ids));
+        self.fetch_tips(&moved.collect::<Vec<Branch>>(), 1)?;
         let proposed = proposed.into_iter().map(|branch| Ok(Proposed { tip: self.tip(&branch)?, branch }));
         Ok(Heads { target: self.tip(target)?, proposed: proposed.collect::<Result<_, RemoteFault>>()? })
     }
 
+    /// Whether the last commit of a branch is the one that was fetched before.
+    fn is_kept(&self, branch: &Branch, ids: &BTreeMap<String, String>) -> bool {
+        let kept = self.tip(branch).ok();
+        kept.is_some_and(|kept| ids.get(branch.as_str()).is_some_and(|id| id == kept.commit()))
+    }
+
     /// Fetches the last commits of branches, and so many before them.
     pub(super) fn fetch_tips(&self, branches: &[Branch], depth: usize) -> Result<(), RemoteFault> {
+        let specs = branches.iter().map(|branch| format!("+{}:{}", branch.full(), kept_as(branch)));
+        let specs: Vec<String> = specs.collect();
+        if specs.is_empty() { Ok(()) } else { self.fetch_objects(&specs, depth) }
+    }
+
+    fn fetch_objects(&self, specs: &[String], depth: usize) -> Result<(), RemoteFault> {
         left::sweep(&self.folder.join("objects"));
-        let specs: Vec<String> =
-            branches.iter().map(|branch| format!("+{}:{}", branch.full(), kept_as(branch))).collect();
         let depth = format!("--depth={depth}");
         let mut arguments =
             vec!["--quiet", &depth, "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"];
@@ -188,21 +204,41 @@ impl Clone {
     }
 
     fn tip(&self, branch: &Branch) -> Result<Tip, RemoteFault> {
-        let unreadable =
-            |because: String| GitFault::Unreadable { place: branch.as_str().to_owned(), because };
         let kept = kept_as(branch);
         let found = self.repository.inner.find_reference(kept.as_str());
-        let id = found.map_err(|error| unreadable(repository::said(&error)))?.id().detach();
+        let id = found.map_err(|error| unreadable(branch.as_str(), repository::said(&error)))?.id().detach();
+        self.read(id, branch.as_str())
+    }
+
+    /// Returns a commit of the server, whatever branches it is on; it is fetched where it is not there.
+    ///
+    /// # Errors
+    /// The server refuses or does not answer, or has no such commit.
+    pub fn fetch_commit(&self, commit: &str) -> Result<Tip, RemoteFault> {
+        let id = ObjectId::from_hex(commit.as_bytes());
+        let id = id.map_err(|_| unreadable(commit, "it is no id of a commit".to_owned()))?;
+        if self.repository.inner.find_commit(id).is_err() {
+            self.fetch_objects(&[commit.to_owned()], 1)?;
+        }
+        self.read(id, commit)
+    }
+
+    fn read(&self, id: ObjectId, name: &str) -> Result<Tip, RemoteFault> {
+        let unreadable = |because: String| unreadable(name, because);
         let Asked::One(revision) = self.repository.asked(&id.to_string())? else {
             return Err(unreadable("it is no commit".to_owned()).into());
         };
-        let revision = Revision { name: branch.as_str().to_owned(), ..revision };
+        let revision = Revision { name: name.to_owned(), ..revision };
         let commit =
             self.repository.inner.find_commit(id).map_err(|error| unreadable(repository::said(&error)))?;
         let committer = commit.committer().map_err(|error| unreadable(repository::said(&error)))?;
         let is_ours = committer.email == COMMITTER_EMAIL;
         Ok(Tip { id, revision, is_ours })
     }
+}
+
+fn unreadable(place: &str, because: String) -> GitFault {
+    GitFault::Unreadable { place: place.to_owned(), because }
 }
 
 /// The reference under which a branch's commit is kept: of its own, so that no name is in another's way.
