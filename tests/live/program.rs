@@ -14,6 +14,9 @@ use tokio::process::{Child, Command};
 /// How long anything may take here, on a machine that is busy with other things: hours of the world's clock.
 const PATIENCE: Duration = Duration::from_secs(240);
 
+/// How many lines of what programs say are shown of a story that does not go on.
+const LINES_SAID: usize = 60;
+
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
 /// Returns a world whose role may not read what the subscription uses of its quotas.
@@ -34,6 +37,8 @@ pub(crate) struct Program {
     cluster_token: String,
     azure_token: String,
     world: tempfile::TempDir,
+    /// Where the programs write what they say.
+    logs: std::sync::Mutex<Vec<PathBuf>>,
 }
 
 /// What a command came to.
@@ -82,8 +87,9 @@ impl Program {
         let address =
             environment["resourceManagerEndpoint"].as_str().expect("a URL").trim_end_matches('/').to_owned();
         let cluster_token = kubeconfig["users"][0]["user"]["token"].as_str().expect("a token").to_owned();
+        let (azure_token, logs) = (String::new(), std::sync::Mutex::default());
         let mut program =
-            Self { child, announcement, address, client, cluster_token, azure_token: String::new(), world };
+            Self { child, announcement, address, client, cluster_token, azure_token, world, logs };
         program.azure_token = program.sign_in().await;
         program
     }
@@ -236,8 +242,18 @@ impl Program {
             }
         });
         if waited.await.is_err() {
-            panic!("never came: {:#}", self.own("GET", "/sim/state", &Value::Null).await.1);
+            let state = self.own("GET", "/sim/state", &Value::Null).await.1;
+            panic!("never came: {state:#}\n{}", self.last_said());
         }
+    }
+
+    /// The last lines that the programs said which were left running.
+    fn last_said(&self) -> String {
+        let read = |log: &PathBuf| std::fs::read_to_string(log).unwrap_or_default();
+        let all: Vec<String> = self.logs.lock().expect("no panic").iter().map(read).collect();
+        let all = all.concat();
+        let lines: Vec<&str> = all.lines().collect();
+        lines[lines.len().saturating_sub(LINES_SAID)..].join("\n")
     }
 
     pub(crate) fn environment_file(&self) -> PathBuf {
@@ -311,6 +327,10 @@ impl Program {
         variables: &[(&str, &str)],
         said: &std::path::Path,
     ) -> Child {
+        let mut logs = self.logs.lock().expect("no panic");
+        if !logs.iter().any(|known| known == said) {
+            logs.push(said.to_owned());
+        }
         let announced = self.announcement["env"].as_object().expect("variables");
         let announced = announced.iter().map(|(name, value)| (name.as_str(), value.as_str().expect("text")));
         Command::new(env!("CARGO_BIN_EXE_nodeform"))
