@@ -151,6 +151,9 @@ impl<'s> Judge<'s> {
         if let Some(most) = limit(schema, "maxItems").filter(|most| count(items.len()) > *most) {
             self.say(format!("has {} items, at most {most} are allowed", items.len()), None);
         }
+        if let Some(least) = limit(schema, "minItems").filter(|least| count(items.len()) < *least) {
+            self.say(format!("has {} items, at least {least} must be there", items.len()), None);
+        }
         if let Some(item_schema) = schema.get("items") {
             for (index, item) in items.iter().enumerate() {
                 self.below(Segment::Index(index), |judge| judge.value(item_schema, item));
