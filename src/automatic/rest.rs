@@ -11,10 +11,10 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 
 /// How long no plan is made at most. Whatever changes is planned at once; this is for what nobody thought of.
-const REST_MAX: SignedDuration = SignedDuration::from_mins(30);
+pub(super) const REST_MAX: SignedDuration = SignedDuration::from_mins(30);
 
 /// The same while pods wait that no plan has a place for.
-const REST_WAITING_MAX: SignedDuration = SignedDuration::from_mins(1);
+pub(super) const REST_WAITING_MAX: SignedDuration = SignedDuration::from_mins(1);
 
 /// What a round planned: the world as it was seen, and what may be tried now.
 #[derive(Clone, Debug)]
