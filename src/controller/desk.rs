@@ -14,7 +14,8 @@ use crate::automatic::{Open, People};
 use crate::cluster::Writer;
 use crate::forge::Forge;
 use crate::gitops::{
-    self, Access, Around, Folders, GitOpsFault, Known, Merged, Noting, Place, Proposal, PullRequests, Written,
+    self, Access, Around, Asking, Folders, GitOpsFault, Known, Merged, Noting, Place, Proposal, PullRequests,
+    Written,
 };
 use crate::ledger::Ledger;
 use crate::plan::{Plan, file};
@@ -92,7 +93,7 @@ impl Desk {
         }
         let (signers, uid) = (signers.as_ref(), Some(uid.as_str()));
         let merged = Merged { place, clone, tip, ledger: &ledger, signers, cluster: uid, at };
-        let folders = merged.folders(entries)?;
+        let mut folders = merged.folders(entries)?;
         let connected = gitops::connect((&git, &around.place), &repository.access, *cluster.clock());
         let (forge, pull_requests) = match connected {
             Ok(Some(forge)) => {
@@ -103,6 +104,12 @@ impl Desk {
             Ok(None) => (None, Ok(PullRequests::default())),
             Err(fault) => (None, Err(fault)),
         };
+        let (place, clone) = (&around.place, &around.clone);
+        let forge_known = pull_requests.as_ref().map(|_| forge.as_deref());
+        let asking = Asking { forge: forge_known, place, clone, ledger: &ledger, git: &git };
+        // Those that were not reached wait for the next look.
+        let asked = tokio::time::timeout(FORGE_MAX, folders.ask_approvals(asking)).await;
+        let pull_requests = if asked.is_ok() { pull_requests } else { Err(slow()) };
         Ok(Some(Self { around, folders, there, withdrawn, forge, pull_requests, written, ledger, git }))
     }
 }

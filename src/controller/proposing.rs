@@ -5,17 +5,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
+use std::sync::Arc;
 
 use jiff::Timestamp;
 
 use super::desk::Desk;
-use crate::automatic::{ProposalStep, Upkeep, differences};
+use crate::automatic::{Drafts, ProposalStep, Upkeep, differences};
 use crate::gitops::{self, GitOpsFault, Going, Gone, PROPOSED, Proposal, Proposing, Pushed, together};
 use crate::model::ChangeClass;
 use crate::offline::validity::Validity;
 use crate::offline::{Planner, World};
 use crate::plan::Plan;
 use crate::review::proposal::FolderName;
+
+/// What one step leaves to the next.
+#[derive(Clone, Default)]
+pub(super) struct Progress {
+    /// How long each class has been as it is.
+    pub(super) upkeep: BTreeMap<ChangeClass, Upkeep>,
+    /// What would be proposed of each.
+    pub(super) drafts: Drafts,
+}
 
 /// What became of proposals.
 #[derive(Default)]
@@ -42,27 +52,40 @@ pub(super) struct Proposals<'a> {
 
 impl<'a> Proposals<'a> {
     /// Goes through the classes that are reviewed; proposes one at most: the next step sees what that changed.
-    pub(super) fn keep_up(mut self, upkeep: &mut BTreeMap<ChangeClass, Upkeep>) -> Proposed {
+    pub(super) fn keep_up(mut self, Progress { upkeep, drafts }: &mut Progress) -> Proposed {
         let reviewed = &self.world.policy.fleet.reviewed;
+        let others = self.desk.around.standing.others(None).into_iter().map(|other| other.name);
+        drafts.see(self.world, others.collect(), self.clock_speed);
         for class in PROPOSED {
             let is_reviewed = together(class).iter().any(|class| reviewed.has_any(*class));
             if is_reviewed && self.proposed.pushed.is_none() {
-                self.of_class(class, upkeep.entry(class).or_default());
+                self.of_class(class, upkeep.entry(class).or_default(), drafts);
             }
         }
         self.proposed
     }
 
     /// Keeps up what is proposed of a class.
-    fn of_class(&mut self, class: ChangeClass, upkeep: &mut Upkeep) {
-        let (desk, at) = (self.desk, self.desk.around.at);
+    fn of_class(&mut self, class: ChangeClass, upkeep: &mut Upkeep, drafts: &mut Drafts) {
+        let (desk, times) = (self.desk, (self.desk.around.at, self.clock_speed));
         let open = self.open(class);
-        let fresh = match self.fresh(class) {
-            Ok(fresh) => fresh,
-            Err(because) => return self.proposed.troubles.push(because),
-        };
         let state = open.map(|open| desk.state(open));
-        match upkeep.step((class, state), (&fresh, desk.rejected_at(&fresh)), (at, self.clock_speed)) {
+        let mut step = |fresh: &Plan| upkeep.step((class, state), (fresh, desk.rejected_at(fresh)), times);
+        let draft = drafts.of(class);
+        let drafted = draft.as_deref().map(&mut step).filter(|step| *step != ProposalStep::Propose);
+        let (fresh, step) = match (draft, drafted) {
+            (Some(draft), Some(drafted)) => (draft, drafted),
+            (Some(_) | None, _) => match self.fresh(class) {
+                Ok(fresh) => {
+                    let fresh = Arc::new(fresh);
+                    drafts.keep(class, Arc::clone(&fresh));
+                    let step = step(&fresh);
+                    (fresh, step)
+                }
+                Err(because) => return self.proposed.troubles.push(because),
+            },
+        };
+        match step {
             ProposalStep::Nothing | ProposalStep::Keep | ProposalStep::Wait(_) => {}
             ProposalStep::Differs => open.into_iter().for_each(|open| self.say_differences(open, &fresh)),
             ProposalStep::Close(why) => {
@@ -70,7 +93,7 @@ impl<'a> Proposals<'a> {
             }
             ProposalStep::Propose => match self.propose(&fresh) {
                 Ok(pushed) => {
-                    upkeep.proposed(at);
+                    upkeep.proposed(desk.around.at);
                     self.proposed.pushed = Some((class, pushed));
                 }
                 Err(fault) => {

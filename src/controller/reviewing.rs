@@ -7,12 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::desk::{Desk, Repository};
-use super::proposing::{Proposals, Proposed};
+use super::proposing::{Progress, Proposals, Proposed};
 use crate::apply::ended;
-use crate::automatic::{self, Upkeep};
+use crate::automatic;
 use crate::gitops::{self, Folder, GitOpsFault, Narrowed, NotTaken, Refused, Taking};
 use crate::ledger::Ledger;
-use crate::model::ChangeClass;
 use crate::offline::{Planner, World};
 use crate::plan::ChangeId;
 use crate::review::proposal::FolderName;
@@ -26,7 +25,7 @@ pub(super) struct Asked {
     pub(super) begun: BTreeMap<Arc<str>, BTreeSet<ChangeId>>,
     /// The plans that are not taken up now: they are carried out already, or wait and were looked at a moment ago.
     pub(super) passed_over: BTreeSet<Arc<str>>,
-    pub(super) upkeep: BTreeMap<ChangeClass, Upkeep>,
+    pub(super) progress: Progress,
     pub(super) planner: Arc<Planner>,
     pub(super) repository: Repository,
     pub(super) clock_speed: u32,
@@ -38,7 +37,7 @@ pub(super) struct Done {
     pub(super) desk: Desk,
     pub(super) merged: Merging,
     pub(super) proposed: Proposed,
-    pub(super) upkeep: BTreeMap<ChangeClass, Upkeep>,
+    pub(super) progress: Progress,
 }
 
 /// A merged plan, as far as it is applied.
@@ -51,7 +50,7 @@ pub(super) struct Begins {
 
 /// Decides what of the merged plans begins; where none does, what is proposed. Plans, and waits for Git, on this thread.
 pub(super) fn step(asked: Asked) -> Done {
-    let Asked { world, desk, begun, passed_over, mut upkeep, planner, repository, clock_speed } = asked;
+    let Asked { world, desk, begun, passed_over, mut progress, planner, repository, clock_speed } = asked;
     let world = automatic::to_be_reviewed(&world);
     let nothing = BTreeSet::new();
     let mut merged = Merging::default();
@@ -69,11 +68,11 @@ pub(super) fn step(asked: Asked) -> Done {
             let (desk, world, planner) = (&desk, &world, &*planner);
             let key = repository.signing_key.as_deref();
             Proposals { desk, world, planner, key, clock_speed, proposed: Proposed::default() }
-                .keep_up(&mut upkeep)
+                .keep_up(&mut progress)
         }
         false => Proposed::default(),
     };
-    Done { world, desk, merged, proposed, upkeep }
+    Done { world, desk, merged, proposed, progress }
 }
 
 /// What became of the merged plans that were looked at, one after the other.
@@ -90,7 +89,7 @@ pub(super) struct Merging {
 impl Merging {
     /// Looks what of a merged plan begins.
     fn look(&mut self, (world, ledger): (&World, &Ledger), folder: &Folder, begun: &BTreeSet<ChangeId>) {
-        let Folder { name, proposal } = folder;
+        let Folder { name, proposal, .. } = folder;
         let plan = proposal.plan.clone();
         let known = ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
@@ -102,7 +101,10 @@ impl Merging {
         let (struck, before, terms) = (folder.struck(), before.as_ref(), Terms::default());
         let begins = |plan, said| Begins { name: name.clone(), plan, said };
         match gitops::taken(Taking { world, checked, struck, begun, before, terms }) {
-            Ok(Narrowed { plan, said }) => self.begins = Some(begins(plan, said)),
+            Ok(Narrowed { plan, mut said }) => {
+                said.extend(folder.approval());
+                self.begins = Some(begins(plan, said));
+            }
             Err(NotTaken::Refused(refused)) => {
                 let bug = "the judge refuses the second plan, which is a bug of nodeform";
                 let findings = refused.findings.iter().map(|finding| format!("{bug}: {finding}"));

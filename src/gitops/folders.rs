@@ -28,6 +28,8 @@ pub struct Folder {
     pub name: FolderName,
     /// Its files.
     pub proposal: Proposal,
+    /// Who approved it, where the NodeFleet asks for that.
+    pub approved_by: Vec<String>,
 }
 
 /// A plan that was merged, and of which nothing is done.
@@ -86,6 +88,14 @@ pub struct Merged<'a> {
     pub at: Timestamp,
 }
 
+impl Folder {
+    /// Says who approved it.
+    #[must_use]
+    pub fn approval(&self) -> Option<String> {
+        (!self.approved_by.is_empty()).then(|| format!("approved by {}", self.approved_by.join(", ")))
+    }
+}
+
 impl Merged<'_> {
     /// Reads the folders that are not settled.
     ///
@@ -119,7 +129,7 @@ impl Merged<'_> {
             read.take_in(&files, self.place)?;
             let folder = name.and_then(|name| {
                 let proposal = proposal::read(Some(&name), Files::of(files)?, derived_by)?;
-                Ok(Folder { name, proposal })
+                Ok(Folder { name, proposal, approved_by: Vec::new() })
             });
             match folder {
                 Ok(folder) => self.sort(folder, known.is_some(), &mut folders),

@@ -7,6 +7,7 @@
 //! `nodeform propose`, `nodeform apply --merged` and the controller do the same by these functions. Must never carry a plan
 //! out itself, print, or read the environment: who calls says where things are and what time it is.
 
+mod approvals;
 mod bounds;
 mod fault;
 mod fleet;
@@ -22,6 +23,7 @@ mod standing;
 mod taking;
 mod withdrawn;
 
+pub use approvals::Asking;
 pub use bounds::TOLD_MAX;
 pub use fault::GitOpsFault;
 pub use fleet::{FLEETS, Fleet, fleet, read_fleet};

@@ -3,6 +3,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::approvals::Approvals;
+
 /// The cluster that the nodes belong to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -83,6 +85,19 @@ pub enum NetworkDataplane {
 /// Where plans are reviewed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[cfg_attr(
+    feature = "schema",
+    schemars(extend("x-kubernetes-validations" = [
+        {
+            "message": "approvals need forge: they are read of pull requests",
+            "rule": "!has(self.approvals) || size(self.approvals) == 0 || has(self.forge)",
+        },
+        {
+            "message": "approvals on Azure DevOps need 'by': it does not say who may write",
+            "rule": "!has(self.approvals) || !has(self.forge) || self.forge != 'azuredevops' || self.approvals.all(x, has(x.by))",
+        },
+    ]))
+)]
 #[serde(rename_all = "camelCase")]
 pub struct Git {
     /// Address of the repository, by `https://`, without a password; of one on this machine also by `http://`, for tries.
@@ -128,6 +143,11 @@ pub struct Git {
         ))
     )]
     pub signers: Option<Vec<String>>,
+    /// How many people must have approved the pull request of a plan, by the classes of its changes. A merged plan counts only with
+    /// the approvals of every entry that is about one of its classes. Needs `forge`. Absent: what is merged is approved.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 20, "x-kubernetes-list-type" = "atomic")))]
+    pub approvals: Option<Vec<Approvals>>,
 }
 
 /// The kind of server that a repository is on.

@@ -2,6 +2,7 @@
 //! All fields are optional; offline plans work without the object. Must never hold what a NodePool already says.
 
 mod allowance;
+mod approvals;
 mod approve;
 mod bounds;
 mod cluster;
@@ -13,6 +14,7 @@ pub use allowance::{
     Allowance, AllowedCapacity, AllowedConsolidation, AllowedCreate, AllowedDisrupt, AllowedImages,
     AllowedMax, AllowedRate, AllowedSizes, CapacityBound, ClusterIdentity, Emergency, OnExpiry, WhichImages,
 };
+pub use approvals::Approvals;
 pub use approve::{Approve, ApproveClasses, Decision};
 pub use bounds::{Commitment, Discount, FleetLimits, Freeze, Prices, Safety};
 pub use cluster::{Cluster, Forge, Git, NetworkDataplane, NetworkPlugin, NetworkPluginMode};

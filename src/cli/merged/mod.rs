@@ -12,6 +12,7 @@ use super::remote;
 use super::rolled::RolloutOutput;
 use super::ui::Ui;
 use super::{saved, world};
+use crate::api::node_fleet::Git;
 use crate::apply::{Stop, WITHDRAWN, ended, recorded};
 use crate::cluster::WriteGate;
 use crate::git::remote::{Clone, Found, Tip};
@@ -68,7 +69,9 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         cluster: cluster.as_deref(),
         at: world::now(),
     };
-    let Folders { waiting, refused, passed_over } = sorted.folders(entries)?;
+    let mut folders = sorted.folders(entries)?;
+    approvals(&connected, (&place, &clone, &ledger), fleet.as_ref(), &mut folders)?;
+    let Folders { waiting, refused, passed_over } = folders;
     lines(passed_over).iter().for_each(|line| ui.aside(line));
     refused.into_iter().for_each(|Refused { name, fault }| merged.refuse(&name, &fault.into()));
     if waiting.is_empty() && withdrawn.is_empty() && !merged.is_refused {
@@ -106,6 +109,20 @@ fn advance(
         let at = tip.commit();
         ui.aside(&format!("`{RESUME}` of the NodeFleet says `{REWRITTEN}`: going on from commit {at}\n"));
     }
+    Ok(())
+}
+
+/// Takes out the plans that lack an approval which the NodeFleet asks for.
+fn approvals(
+    connected: &Connected,
+    (place, clone, ledger): (&Place, &Clone, &Ledger),
+    git: Option<&Git>,
+    folders: &mut Folders,
+) -> Result<(), Failure> {
+    let Some(git) = git.filter(|git| git.approvals.iter().flatten().count() > 0) else { return Ok(()) };
+    let connected_forge = gitops::connect((git, place), &remote::access()?, *connected.cluster.clock());
+    let forge = connected_forge.as_ref().map(Option::as_deref);
+    connected.wait_for(folders.ask_approvals(gitops::Asking { forge, place, clone, ledger, git }));
     Ok(())
 }
 
@@ -201,9 +218,10 @@ impl Merged<'_> {
 
     /// Carries one plan out, or tells why not.
     fn apply(&mut self, folder: Folder) -> Result<(), Failure> {
-        let struck = folder.struck();
-        let Folder { name, proposal: Proposal { plan, .. } } = folder;
-        self.ui.aside(&format!("Applying {name}\n"));
+        let (struck, folder_approval) = (folder.struck(), folder.approval());
+        let Folder { name, proposal: Proposal { plan, .. }, .. } = folder;
+        let approval = folder_approval.map_or_else(String::new, |approval| format!(", {approval}"));
+        self.ui.aside(&format!("Applying {name}{approval}\n"));
         let hint = saved::propose_anew(Some(name.class));
         let checked = apply::judged_again(plan);
         // It is not planned again by hand.

@@ -14,15 +14,14 @@ use tokio::time::Instant;
 use super::super::desk::{Desk, Identity, Withdrawn};
 use super::super::flights::Approval;
 use super::super::looks::FoundFleet;
-use super::super::proposing::Proposed;
+use super::super::proposing::{Progress, Proposed};
 use super::super::reviewing::{self, Asked, Begins, Done, Merging};
 use super::super::round::{NoRound, Step};
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::{Book, By, Stop, WITHDRAWN};
-use crate::automatic::{People, Upkeep};
+use crate::automatic::People;
 use crate::gitops::{GitOpsFault, Gone, Proposal, Pushed, Refused, Written};
-use crate::model::ChangeClass;
 use crate::offline::World;
 use crate::plan::Plan;
 use crate::review::{LeftOut, Now, finish};
@@ -46,7 +45,7 @@ pub(super) struct Reviews {
     read: Option<Instant>,
     /// As it was read last, until a step takes it; one thread at a time may read a clone.
     desk: Mutex<Option<Desk>>,
-    upkeep: BTreeMap<ChangeClass, Upkeep>,
+    progress: Progress,
     /// When merged plans were taken up last.
     taken: BTreeMap<Arc<str>, Instant>,
     /// Why the repository cannot be read.
@@ -252,7 +251,7 @@ impl Session<'_> {
             desk,
             begun,
             passed_over: self.flights.plans().into_iter().chain(taken).collect(),
-            upkeep: self.reviews.upkeep.clone(),
+            progress: self.reviews.progress.clone(),
             planner: Arc::clone(&self.planner),
             repository: self.controller.repository.clone(),
             clock_speed: self.clock_speed,
@@ -287,10 +286,10 @@ impl Session<'_> {
 
     /// Takes in what was decided.
     pub(super) async fn of_reviewed(&mut self, done: Done) {
-        let Done { world, desk, merged, proposed, upkeep } = done;
+        let Done { world, desk, merged, proposed, progress } = done;
         let Merging { begins, expired, refused } = merged;
         let Proposed { pushed, gone, troubles } = proposed;
-        self.reviews.upkeep = upkeep;
+        self.reviews.progress = progress;
         self.reviews.note_refused(refused);
         for trouble in troubles.iter().filter(|trouble| !self.reviews.troubles.contains(trouble)) {
             tracing::warn!("{trouble}");

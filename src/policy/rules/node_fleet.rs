@@ -22,6 +22,7 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     }
     faults.extend(network_fault(&spec));
     faults.extend(path_fault(&spec));
+    faults.extend(approvals_faults(&spec));
     faults
 }
 
@@ -41,4 +42,26 @@ fn path_fault(spec: &Place<'_>) -> Option<Fault> {
         spec.fault_at("git.path", "must stay inside of the repository")
             .hint("write it from the root of the repository, such as `fleets/prod`")
     })
+}
+
+/// What is wrong with the approvals that plans need.
+fn approvals_faults(spec: &Place<'_>) -> Vec<Fault> {
+    let approvals = spec.items("git.approvals");
+    let forge = spec.text("git.forge");
+    let mut faults = Vec::new();
+    if !approvals.is_empty() && forge.is_none() {
+        let fault = spec.fault_at("git.approvals", "needs `forge`: approvals are read of pull requests");
+        faults.push(fault.hint("set `git.forge`: `github`, `azuredevops`, `gitlab` or `gitea`"));
+    }
+    for entry in approvals {
+        let by = i64::try_from(entry.items("by").len()).unwrap_or(i64::MAX);
+        if !entry.has("by") && forge == Some("azuredevops") {
+            let fault = entry.fault_at("by", "is missing: Azure DevOps does not say who may write");
+            faults.push(fault.hint("name the accounts whose approval counts, by their sign-in addresses"));
+        } else if entry.has("by") && entry.integer("count").is_some_and(|count| by < count) {
+            let fault = entry.fault_at("by", "must name at least `count` accounts");
+            faults.push(fault.hint("name more accounts, or ask for fewer approvals"));
+        }
+    }
+    faults
 }

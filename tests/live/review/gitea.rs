@@ -20,14 +20,20 @@ struct Story {
 
 impl Story {
     async fn start() -> Option<Self> {
+        Self::asking(json!([])).await
+    }
+
+    /// The same where the NodeFleet asks for approvals.
+    async fn asking(approvals: Value) -> Option<Self> {
         let gitea = Gitea::start().await?;
         gitea.create_repository().await;
         gitea.add_user("bot", "write").await;
-        for reviewer in ["alice", "bob"] {
-            gitea.add_user(reviewer, "write").await;
+        for (reviewer, permission) in [("alice", "write"), ("bob", "write"), ("carol", "read")] {
+            gitea.add_user(reviewer, permission).await;
         }
         let token = gitea.token("bot", "write:repository,write:issue,read:user");
-        let git = json!({"repository": format!("{}/forge/plans.git", gitea.url), "forge": "gitea"});
+        let repository = format!("{}/forge/plans.git", gitea.url);
+        let git = json!({"repository": repository, "forge": "gitea", "approvals": approvals});
         let reviewed = Reviewed::of(Stage::of_slots().await, git, &variables(&token)).await;
         Some(Self { gitea, token, reviewed })
     }
@@ -50,6 +56,23 @@ impl Story {
         pull.clone()
     }
 
+    /// Strikes the second removal of a plan, as the forge's editor does it; returns its node.
+    async fn strikes(&self, folder: &str, branch: &str) -> String {
+        let path = format!("/repos/forge/plans/contents/nodeform/plans/{folder}/destroy.txt");
+        let file = self.gitea.ask("alice", &format!("GET {path}?ref={branch}"), json!({})).await;
+        let text =
+            BASE64.decode(file["content"].as_str().expect("a text").as_bytes()).expect("it is encoded");
+        let text = String::from_utf8(text).expect("a text");
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- node/")).collect();
+        assert_eq!(lines.len(), 3, "{text}");
+        let struck = lines[1].trim_start_matches("- node/").split_whitespace().next().expect("a name");
+        let left: String =
+            lines.iter().filter(|line| !line.contains(struck)).map(|line| format!("{line}\n")).collect();
+        let body = json!({"content": BASE64.encode(left.as_bytes()), "sha": file["sha"], "branch": branch, "message": "Keep one"});
+        self.gitea.ask("alice", &format!("PUT {path}"), body).await;
+        struck.to_owned()
+    }
+
     async fn comments(&self, number: u64) -> String {
         let path = format!("GET /repos/forge/plans/issues/{number}/comments");
         self.gitea.ask(ADMINISTRATOR, &path, json!({})).await.to_string()
@@ -59,6 +82,11 @@ impl Story {
         let path = format!("GET /repos/forge/plans/commits/{commit}/statuses");
         self.gitea.ask(ADMINISTRATOR, &path, json!({})).await.to_string()
     }
+}
+
+/// Whether a review says why it is as it is, in these words.
+fn says(review: &Value, words: &str) -> bool {
+    review["because"].as_str().is_some_and(|because| because.contains(words))
 }
 
 fn variables(token: &str) -> [(&str, &str); 2] {
@@ -130,26 +158,42 @@ async fn a_line_that_a_reviewer_strikes_in_the_web_editor_keeps_its_node_and_the
     let pull = story.pull().await;
     let number = pull["number"].as_u64().expect("a number");
     let branch = pull["head"]["ref"].as_str().expect("a branch");
-    let path = format!("/repos/forge/plans/contents/nodeform/plans/{folder}/destroy.txt");
-    let file = story.gitea.ask("alice", &format!("GET {path}?ref={branch}"), json!({})).await;
-    let text = BASE64.decode(file["content"].as_str().expect("a text").as_bytes()).expect("it is encoded");
-    let text = String::from_utf8(text).expect("a text");
-    let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("- node/")).collect();
-    assert_eq!(lines.len(), 3, "{text}");
-    let struck = lines[1].trim_start_matches("- node/").split_whitespace().next().expect("a name");
-    let left: String =
-        lines.iter().filter(|line| !line.contains(struck)).map(|line| format!("{line}\n")).collect();
-    let body = json!({"content": BASE64.encode(left.as_bytes()), "sha": file["sha"], "branch": branch, "message": "Keep one"});
-    story.gitea.ask("alice", &format!("PUT {path}"), body).await;
-    let says = |review: &Value, words: &str| {
-        review["because"].as_str().is_some_and(|because| because.contains(words))
-    };
+    let struck = story.strikes(&folder, branch).await;
     story.reviewed.waits_for_review(|review| says(review, "somebody else committed to it")).await;
     story.gitea.review("bob", number, "APPROVED").await;
     story.gitea.merge(number, "rebase").await;
     story.reviewed.ends(&folder, "Done").await;
     let after = story.reviewed.vms().await;
     let kept: Vec<&String> = before.iter().filter(|vm| after.contains(vm)).collect();
-    assert_eq!((after.len(), kept), (3, vec![&struck.to_owned()]), "{before:?} {after:?}");
+    assert_eq!((after.len(), kept), (3, vec![&struck]), "{before:?} {after:?}");
     story.reviewed.stage.program.wait(async || story.comments(number).await.contains("Struck")).await;
+}
+
+#[tokio::test]
+async fn what_is_merged_without_the_approvals_that_the_fleet_asks_for_waits_for_them() {
+    let needs = |count: u32| json!([{"classes": ["replace"], "count": count}]);
+    let Some(story) = Story::asking(needs(2)).await else { return };
+    let before = story.reviewed.fills(&["a", "b", "c"]).await;
+    let folder = story.reviewed.proposes().await;
+    let pull = story.pull().await;
+    let number = pull["number"].as_u64().expect("a number");
+    for reviewer in ["alice", "carol"] {
+        story.gitea.review(reviewer, number, "APPROVED").await;
+    }
+    // What is struck afterwards takes nothing from an approval.
+    let struck = story.strikes(&folder, pull["head"]["ref"].as_str().expect("a branch")).await;
+    story.gitea.merge(number, "squash").await;
+    let review = story.reviewed.waits_for_review(|review| review["state"] == "Refused").await;
+    let because = format!("pull request {number} needs 2 approvals for replace, and has 1 (by alice)");
+    assert!(says(&review, &because) && says(&review, "carol may not write to the repository"), "{review}");
+    assert_eq!(story.reviewed.vms().await, before);
+
+    // What is asked for stands in the cluster.
+    let fleet = json!({"spec": {"git": {"approvals": needs(1)}}});
+    let stage = &story.reviewed.stage;
+    assert_eq!(stage.program.patch(super::controller::FLEET, &fleet).await.0, 200);
+    story.reviewed.ends(&folder, "Done").await;
+    let after = story.reviewed.vms().await;
+    let kept: Vec<&String> = before.iter().filter(|vm| after.contains(vm)).collect();
+    assert_eq!((after.len(), kept), (3, vec![&struck]), "{before:?} {after:?}");
 }

@@ -1,0 +1,338 @@
+//! Whether enough people have approved what was merged, where the NodeFleet asks for that.
+//!
+//! The rules come from the cluster, reviews from the forge, and what they are of from Git. An approval counts for the plan that was
+//! approved, with the same lines struck or more. Must never count what the forge does not say, nor whoever opened the pull request.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::fault::GitOpsFault;
+use super::folders::{Folder, Folders, Refused};
+use super::place::Place;
+use crate::api::node_fleet::{Approvals, Git};
+use crate::forge::{
+    Branches, Forge, ForgeFault, Permission, PullRequest, PullRequestState, Review, Sought, Standing, User,
+    Verdict,
+};
+use crate::git::remote::{Branch, Clone};
+use crate::ledger::Ledger;
+use crate::model::ChangeClass;
+use crate::plan::file;
+use crate::render::proposal::derived_by;
+use crate::render::words::{count, verb};
+use crate::review::proposal::{self, Files, Proposal, classes};
+
+/// Whose approval counts for nothing.
+const NOT_A_WRITER: &str = "may not write to the repository";
+
+/// Where merged plans are, and who is asked about them.
+#[derive(Clone, Copy)]
+pub struct Asking<'a> {
+    /// Reads pull requests; `Err` says why it cannot.
+    pub forge: Result<Option<&'a dyn Forge>, &'a GitOpsFault>,
+    /// Where plans are merged.
+    pub place: &'a Place,
+    /// Its clone.
+    pub clone: &'a Clone,
+    /// What became of plans.
+    pub ledger: &'a Ledger,
+    /// What the NodeFleet says of the repository.
+    pub git: &'a Git,
+}
+
+impl Folders {
+    /// Takes out the plans that lack an approval which the NodeFleet asks for. A plan that was begun had them: it is asked of none
+    /// again. Git is waited for on this thread.
+    pub async fn ask_approvals(&mut self, asking: Asking<'_>) {
+        for mut folder in std::mem::take(&mut self.waiting) {
+            let rules = asking.rules(&folder);
+            if rules.is_empty() || asking.ledger.of_id(&folder.name.id).is_some() {
+                self.waiting.push(folder);
+                continue;
+            }
+            match asking.approved(&folder, &rules).await {
+                Ok(by) => {
+                    folder.approved_by = by;
+                    self.waiting.push(folder);
+                }
+                Err(fault) => self.refused.push(Refused { name: folder.name.to_string(), fault }),
+            }
+        }
+    }
+}
+
+impl Asking<'_> {
+    /// Returns the entries that are about a plan.
+    fn rules(&self, folder: &Folder) -> Vec<&Approvals> {
+        let mut classes: BTreeSet<ChangeClass> = classes(&folder.proposal.plan);
+        classes.insert(folder.name.class);
+        let rules = self.git.approvals.iter().flatten();
+        rules.filter(|rule| rule.classes.iter().any(|class| classes.contains(class))).collect()
+    }
+
+    /// Returns who approved a plan.
+    async fn approved(&self, folder: &Folder, rules: &[&Approvals]) -> Result<Vec<String>, GitOpsFault> {
+        let forge = match self.forge {
+            Ok(Some(forge)) => forge,
+            Ok(None) => return Err(no_forge()),
+            Err(fault) => {
+                return Err(GitOpsFault::of(format!("whether it is approved is not known: {fault}"))
+                    .hint("it is looked at again once the forge answers"));
+            }
+        };
+        let pull_request = self.merged(forge, folder).await?;
+        let own = forge.user().await.map_err(unknown)?;
+        let mut votes = Vec::new();
+        for review in forge.reviews(pull_request.number).await.map_err(unknown)? {
+            if review.verdict == Verdict::Approved {
+                let counts = self.counts((forge, &own), (folder, &pull_request), &review).await?;
+                votes.push(Vote { by: review.by, counts });
+            }
+        }
+        let mut approved = BTreeSet::new();
+        for rule in rules {
+            let Tally { counted, others } = tally(rule, &votes);
+            if u32::try_from(counted.len()).unwrap_or(u32::MAX) < rule.count {
+                return Err(missing(rule, &pull_request, (&counted, &others)));
+            }
+            approved.extend(counted);
+        }
+        Ok(approved.into_iter().collect())
+    }
+
+    /// Returns the pull request that brought a plan.
+    async fn merged(&self, forge: &dyn Forge, folder: &Folder) -> Result<PullRequest, GitOpsFault> {
+        let execution = folder.proposal.plan.spec.execution.as_ref();
+        let cluster = execution.map(|execution| &*execution.cluster.id).unwrap_or_default();
+        let source = folder.name.branch(cluster.rsplit('/').next().unwrap_or_default());
+        let branch = Branch::parse(&source).map_err(GitOpsFault::from)?;
+        let branches = Branches { source: branch, target: self.place.branch.clone() };
+        let found = forge.find(&branches, Sought::Ended).await.map_err(unknown)?;
+        let merged = found.filter(|found| matches!(found.state, PullRequestState::Merged { .. }));
+        merged.ok_or_else(|| {
+            let target = self.place.branch.as_str();
+            GitOpsFault::stale(format!(
+                "it needs approvals, and no pull request of branch `{source}` into `{target}` is merged"
+            ))
+            .hint("remove the folder, and merge plans by their pull requests alone")
+        })
+    }
+
+    /// Says what the author of an approval may do, or why it counts for nothing.
+    async fn counts(
+        &self,
+        (forge, own): (&dyn Forge, &User),
+        (folder, pull_request): (&Folder, &PullRequest),
+        review: &Review,
+    ) -> Result<Result<Permission, String>, GitOpsFault> {
+        if review.by.id == own.id {
+            return Ok(Err("is nodeform's own account".to_owned()));
+        }
+        if pull_request.author.as_ref().is_some_and(|author| author.id == review.by.id) {
+            return Ok(Err("opened the pull request".to_owned()));
+        }
+        match review.standing {
+            Standing::Dismissed => return Ok(Err("approved it, and that was dismissed".to_owned())),
+            Standing::Unofficial => return Ok(Err(NOT_A_WRITER.to_owned())),
+            Standing::Current | Standing::Stale => {}
+        }
+        match forge.permission(&review.by).await.map_err(unknown)? {
+            Permission::None | Permission::Read => {
+                return Ok(Err(NOT_A_WRITER.to_owned()));
+            }
+            permission @ (Permission::Write | Permission::Unknown) => {
+                Ok(self.is_of_this(folder, review).map(|()| permission))
+            }
+        }
+    }
+
+    /// Looks whether what was approved is what was merged, with fewer removals at most.
+    fn is_of_this(&self, folder: &Folder, review: &Review) -> Result<(), String> {
+        let Some(commit) = &review.commit else {
+            return match review.standing {
+                Standing::Current => Ok(()),
+                Standing::Stale | Standing::Dismissed | Standing::Unofficial => {
+                    Err("approved a commit that the forge does not name".to_owned())
+                }
+            };
+        };
+        let short = commit.as_str().get(..7).unwrap_or_default();
+        match self.read_at(folder, commit.as_str()) {
+            Err(because) => Err(format!("approved commit {short}, which cannot be read: {because}")),
+            Ok(None) => Err(format!("approved commit {short}, which does not have this plan")),
+            Ok(Some(approved)) if file::write(&approved.plan) != file::write(&folder.proposal.plan) => {
+                Err(format!("approved commit {short}, which has another plan"))
+            }
+            Ok(Some(approved)) => {
+                let more = approved.struck.difference(&folder.proposal.struck).count();
+                let nodes = count(more, "node");
+                match more {
+                    0 => Ok(()),
+                    _ => Err(format!(
+                        "approved commit {short}, which keeps {nodes} that {} deleted now",
+                        verb(more, "is", "are")
+                    )),
+                }
+            }
+        }
+    }
+
+    /// Reads the plan as a commit has it; nothing where its folder is not there or does not hold together.
+    fn read_at(&self, folder: &Folder, commit: &str) -> Result<Option<Proposal>, String> {
+        let read = || {
+            let tip = self.clone.fetch_commit(commit)?;
+            let entries = self.clone.plans(&tip, &self.place.path)?.entries;
+            let name = folder.name.folder();
+            let entry = entries.iter().find(|entry| entry.month == folder.name.month && entry.name == name);
+            entry.map(|entry| self.clone.files(&tip, entry)).transpose()
+        };
+        let files = read().map_err(|fault| fault.to_string())?;
+        let proposal = files.map(|files| {
+            Files::of(files).and_then(|files| proposal::read(Some(&folder.name), files, derived_by))
+        });
+        Ok(proposal.and_then(Result::ok))
+    }
+}
+
+/// An approval.
+struct Vote {
+    by: User,
+    /// What its author may do; `Err` says why it counts for nothing.
+    counts: Result<Permission, String>,
+}
+
+/// The approvals that count for a rule, by name, and the others with the reasons.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Tally {
+    counted: BTreeSet<String>,
+    others: BTreeMap<String, String>,
+}
+
+/// Counts the approvals by what a rule asks for.
+fn tally(rule: &Approvals, votes: &[Vote]) -> Tally {
+    let mut tally = Tally::default();
+    for Vote { by, counts } in votes {
+        let is_named = rule.by.as_ref().map(|names| names.iter().any(|name| is_called(by, name)));
+        let because = match (counts, is_named) {
+            (_, Some(false)) => "is not among those whose approval counts".to_owned(),
+            (Err(because), _) => because.clone(),
+            (Ok(Permission::Write), _) | (Ok(_), Some(true)) => {
+                tally.counted.insert(by.login.clone());
+                continue;
+            }
+            (Ok(_), None) => "may or may not write to the repository: the forge does not say".to_owned(),
+        };
+        tally.others.insert(by.login.clone(), because);
+    }
+    tally
+}
+
+/// Forges do not tell names apart by their case.
+fn is_called(user: &User, name: &str) -> bool {
+    user.login.to_lowercase() == name.to_lowercase()
+}
+
+fn missing(
+    rule: &Approvals,
+    pull_request: &PullRequest,
+    (counted, others): (&BTreeSet<String>, &BTreeMap<String, String>),
+) -> GitOpsFault {
+    let classes: Vec<&str> = rule.classes.iter().map(|class| class.as_str()).collect();
+    let needed = usize::try_from(rule.count).unwrap_or(usize::MAX);
+    let of = match &rule.by {
+        Some(by) => format!(" by {}", by.join(", ")),
+        None => String::new(),
+    };
+    let number = pull_request.number;
+    let mut what = format!(
+        "pull request {number} needs {}{of} for {}, and has {}",
+        count(needed, "approval"),
+        classes.join(", "),
+        counted.len()
+    );
+    if !counted.is_empty() {
+        let names: Vec<&str> = counted.iter().map(String::as_str).collect();
+        what.push_str(&format!(" (by {})", names.join(", ")));
+    }
+    for (who, because) in others {
+        what.push_str(&format!("; {who} {because}"));
+    }
+    let page = pull_request.url.as_ref().map_or_else(String::new, |url| format!(": {url}"));
+    GitOpsFault::stale(what)
+        .hint(format!(
+            "approve pull request {number} as it was merged, where the forge still takes that{page}"
+        ))
+        .hint("or remove the folder: it is then proposed again, to be approved before it is merged")
+}
+
+fn no_forge() -> GitOpsFault {
+    GitOpsFault::of("it needs approvals, and the NodeFleet names no forge to read them of")
+        .hint("set `spec.git.forge` of the NodeFleet: `github`, `azuredevops`, `gitlab` or `gitea`")
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands on")]
+fn unknown(fault: ForgeFault) -> GitOpsFault {
+    GitOpsFault::of(format!("whether it is approved is not known: {fault}")).hint(fault.hint())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(count: u32, by: Option<&[&str]>) -> Approvals {
+        let by = by.map(|by| by.iter().map(|&name| name.to_owned()).collect());
+        Approvals { classes: vec![ChangeClass::Replace], count, by }
+    }
+
+    fn vote(login: &str, counts: Result<Permission, &str>) -> Vote {
+        let by = User { id: login.to_owned(), login: login.to_owned() };
+        Vote { by, counts: counts.map_err(str::to_owned) }
+    }
+
+    fn shown(rule: &Approvals, votes: &[Vote]) -> String {
+        let Tally { counted, others } = tally(rule, votes);
+        let counted: Vec<String> = counted.into_iter().collect();
+        let others: Vec<String> =
+            others.into_iter().map(|(who, because)| format!("{who} {because}")).collect();
+        format!("{} | {}", counted.join(" "), others.join("; "))
+    }
+
+    #[test]
+    fn whoever_may_write_counts_and_where_that_is_not_said_whoever_is_named() {
+        let votes = [
+            vote("amy", Ok(Permission::Write)),
+            vote("bob", Ok(Permission::Unknown)),
+            vote("cid", Err("opened the pull request")),
+        ];
+        assert_eq!(
+            shown(&rule(1, None), &votes),
+            "amy | bob may or may not write to the repository: the forge does not say; cid opened the pull request"
+        );
+        assert_eq!(
+            shown(&rule(1, Some(&["Bob", "cid"])), &votes),
+            "bob | amy is not among those whose approval counts; cid opened the pull request"
+        );
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_who_did_not_count_and_why() {
+        let pull_request = PullRequest {
+            number: 12,
+            state: PullRequestState::Open,
+            text: crate::forge::Text { title: String::new(), body: String::new() },
+            source: String::new(),
+            target: String::new(),
+            head: crate::forge::CommitId::parse(&"a".repeat(40)).expect("an id"),
+            author: None,
+            url: Some("https://forge.example/12".to_owned()),
+            is_from_fork: false,
+        };
+        let counted = BTreeSet::from(["amy".to_owned()]);
+        let others = BTreeMap::from([("bob".to_owned(), "may not write to the repository".to_owned())]);
+        let fault = missing(&rule(2, None), &pull_request, (&counted, &others));
+        assert_eq!(
+            fault.to_string(),
+            "pull request 12 needs 2 approvals for replace, and has 1 (by amy); bob may not write to the repository"
+        );
+        assert_eq!(fault.hints.len(), 2);
+    }
+}
