@@ -12,7 +12,9 @@ use super::ui::Ui;
 use super::{saved, world};
 use crate::api::node_fleet::Git;
 use crate::apply::recorded;
-use crate::gitops::{self, Around, Gone, Known, Proposing, Pushed, Standing, files};
+use crate::forge::Forge;
+use crate::git::remote::{Address, Branch};
+use crate::gitops::{self, Around, Going, Gone, Known, Proposing, Pushed, Standing, files};
 use crate::model::ChangeClass;
 use crate::offline::validity::Validity;
 use crate::offline::{Request, World};
@@ -95,7 +97,7 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
     let cluster = &execution.cluster.id;
     let known = Known { cluster, at: world::now(), ledger: None, signers: None };
     let around = Around::read(place, &remote::access()?, known)?;
-    proposed(&plan, &around, signed(&plan, None)?, ui)
+    Proposed { around: &around, forge: None, ui }.propose(&plan, signed(&plan, None)?)
 }
 
 /// Signs a plan by the key of the environment, where there is one.
@@ -134,7 +136,17 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
     if arguments.dry_run {
         return shown(&plan, ui);
     }
-    proposed(&plan, &around, signed(&plan, fleet.as_ref())?, ui)
+    // What the NodeFleet says of its own repository.
+    let is_its = |git: &&Git| {
+        let own = git.repository.as_ref().and_then(|own| Address::parse(own, true).ok());
+        own.as_ref() == Some(&around.place.address)
+    };
+    let forge = match fleet.as_ref().filter(is_its) {
+        Some(git) => gitops::connect((git, &around.place), &remote::access()?, *connected.cluster.clock())?,
+        None => None,
+    };
+    let forge = forge.as_deref().map(|forge| (forge, &connected));
+    Proposed { around: &around, forge, ui }.propose(&plan, signed(&plan, fleet.as_ref())?)
 }
 
 /// Prints the files that would be proposed.
@@ -146,32 +158,75 @@ fn shown(plan: &Plan, ui: Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn proposed(plan: &Plan, around: &Around, signature: Option<String>, ui: Ui) -> Result<Exit, Failure> {
-    let Some(name) = FolderName::of(plan) else { return nothing(ui) };
-    let proposing = Proposing { plan, name, around };
-    let pushed = proposing.propose(&files(plan, signature))?;
-    let place = &around.place;
-    match &pushed {
-        Pushed::Nothing { because, .. } => ui.told(&format!("Nothing to propose: {because}.\n"))?,
-        Pushed::Proposed { folder, branch, opened_at } => {
-            let (branch, target) = (branch.as_str(), place.branch.as_str());
-            ui.told(&format!("Proposed: {folder} on branch `{branch}` of {}\n", place.address))?;
-            if let Some(line) = opened_at {
-                ui.aside(&format!("The server says: {line}\n"));
+/// Where a plan is proposed.
+struct Proposed<'a> {
+    around: &'a Around,
+    /// The forge, where the NodeFleet names one, and who waits for it.
+    forge: Option<(&'a dyn Forge, &'a Connected)>,
+    ui: Ui,
+}
+
+impl Proposed<'_> {
+    fn propose(&self, plan: &Plan, signature: Option<String>) -> Result<Exit, Failure> {
+        let Self { around, ui, .. } = *self;
+        let Some(name) = FolderName::of(plan) else { return nothing(ui) };
+        let proposing = Proposing { plan, name, around };
+        let pushed = proposing.propose(&files(plan, signature))?;
+        let place = &around.place;
+        match &pushed {
+            Pushed::Nothing { because, same } => {
+                ui.told(&format!("Nothing to propose: {because}.\n"))?;
+                // Whoever was interrupted between the two has a branch and no pull request.
+                self.open_pull_request((same.as_ref(), plan))?;
             }
-            ui.aside(&format!(
-                "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
-            ));
+            Pushed::Proposed { folder, branch, opened_at } => {
+                let (name, target) = (branch.as_str(), place.branch.as_str());
+                ui.told(&format!("Proposed: {folder} on branch `{name}` of {}\n", place.address))?;
+                self.open_pull_request((Some(branch), plan))?;
+                if let Some(line) = opened_at.as_ref().filter(|_| self.forge.is_none()) {
+                    ui.aside(&format!("The server says: {line}\n"));
+                }
+                ui.aside(&format!(
+                    "Review it there and merge the branch into `{target}`; then carry it out with `nodeform apply --merged`.\n"
+                ));
+            }
         }
+        proposing.replaces(&pushed).into_iter().for_each(|going| self.end(going));
+        Ok(Exit::Done)
     }
-    for going in proposing.replaces(&pushed) {
+
+    /// Opens the pull request of a branch, where there is a forge and none is open.
+    fn open_pull_request(&self, (branch, plan): (Option<&Branch>, &Plan)) -> Result<(), Failure> {
+        let (Some((forge, connected)), Some(branch)) = (self.forge, branch) else { return Ok(()) };
+        let there = self.around.standing.proposals.iter().find(|known| known.proposed.branch == *branch);
+        let plan = there.and_then(|known| known.plan.as_ref()).unwrap_or(plan);
+        let opened = connected.wait_for(gitops::open(forge, self.around, (branch, plan)));
+        let opened = opened.map_err(|fault| {
+            fault.hint("the branch is pushed: run the same command again, which opens its pull request")
+        })?;
+        let page = opened.url.map_or_else(String::new, |url| format!(": {url}"));
+        self.ui.aside(&format!("Pull request {}{page}\n", opened.number));
+        Ok(())
+    }
+
+    /// Closes the pull request of a branch and deletes the branch. Where the forge does not take the reason, both stand.
+    fn end(&self, going: Going<'_>) {
+        let Self { around, ui, .. } = *self;
+        if let Some((forge, connected)) = self.forge {
+            let branch = going.proposal.proposed.branch.as_str();
+            if let Err(fault) = connected.wait_for(gitops::close(forge, around, (branch, &going.why))) {
+                return ui.aside(&format!(
+                    "warning: branch `{branch}` ({}) is not deleted, and its pull request not closed: {fault}\n",
+                    going.why
+                ));
+            }
+        }
         let Gone { branch, why, fault } = going.delete(&around.clone);
         ui.aside(&match fault {
             None => format!("Deleted branch `{branch}`: {why}\n"),
             Some(fault) => format!("warning: branch `{branch}` ({why}) is not deleted: {fault}\n"),
         });
     }
-    Ok(Exit::Done)
 }
 
 fn nothing(ui: Ui) -> Result<Exit, Failure> {

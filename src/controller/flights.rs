@@ -462,7 +462,11 @@ impl Flight {
         };
         let is_over = carrying.has_ended((&next, seen), stop) && carrying.is_idle();
         if is_over {
-            carrying.conclude((&next, seen), stop, &mut |event| ended.extend(teller.tell(&event))).await;
+            let mut tell = |event: rollout::Event| ended.extend(teller.tell(&event));
+            let left = carrying.conclude((&next, seen), stop, &mut tell).await;
+            for (change, because) in left.open {
+                tracing::info!(plan = self.carrying.plan.id(), %change, "left until it is looked at again: it waits for {because}");
+            }
         }
         is_over
     }

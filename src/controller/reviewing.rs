@@ -12,8 +12,9 @@ use crate::apply::ended;
 use crate::automatic;
 use crate::gitops::{self, Folder, GitOpsFault, Narrowed, NotTaken, Refused, Taking};
 use crate::ledger::Ledger;
+use crate::model::ClaimName;
 use crate::offline::{Planner, World};
-use crate::plan::ChangeId;
+use crate::plan::{ChangeId, Plan};
 use crate::review::proposal::FolderName;
 use crate::review::{ApprovedPlan, CheckedPlan, Terms};
 
@@ -57,8 +58,9 @@ pub(super) fn step(asked: Asked) -> Done {
     for folder in &desk.folders.waiting {
         let id: Arc<str> = folder.proposal.plan.id().into();
         let is_passed_over = passed_over.contains(&id) || merged.begins.is_some();
-        if !is_passed_over {
-            merged.look((&world, &desk.ledger), folder, begun.get(&id).unwrap_or(&nothing));
+        let begun = begun.get(&id).unwrap_or(&nothing);
+        if !is_passed_over && shows(&world, &folder.proposal.plan, begun) {
+            merged.look((&world, &desk.ledger), folder, begun);
         }
     }
     // Whether people closed a pull request is not known while the forge does not say.
@@ -73,6 +75,15 @@ pub(super) fn step(asked: Asked) -> Done {
         false => Proposed::default(),
     };
     Done { world, desk, merged, proposed, progress }
+}
+
+/// Whether a world shows the nodes that a plan has begun to make. One that was read before does not: by it the pods that they are
+/// for would have no place.
+fn shows(world: &World, plan: &Plan, begun: &BTreeSet<ChangeId>) -> bool {
+    let claims: BTreeSet<&ClaimName> =
+        world.snapshot.nodes.iter().filter_map(|node| node.claim.as_ref()).collect();
+    let mut own = plan.spec.creates().filter(|(id, _, _)| begun.contains(*id));
+    own.all(|(_, create, _)| claims.contains(&create.claim))
 }
 
 /// What became of the merged plans that were looked at, one after the other.

@@ -31,7 +31,7 @@ pub use folders::{Folder, Folders, Merged, PassedOver, Refused};
 pub use forward::{Advanced, Noting, advance};
 pub use place::{Access, BRANCH, PATH, Place, Token, USER};
 pub use planning::{PROPOSED, narrow, planned, together};
-pub use pull_requests::{OpenOne, PullRequests, Written, close, connect, keep_up, say_differences};
+pub use pull_requests::{OpenOne, PullRequests, Written, close, connect, keep_up, open, say_differences};
 pub use push::{Going, Gone, NamedText, Proposing, Pushed, files};
 pub use second::{Narrowed, narrowed};
 pub use signing::{signed, signers, signing_key};

@@ -19,6 +19,7 @@ use crate::forge::{
     self, Branches, CommitId, Credential, Forge, ForgeFault, ForgeKind, Marker, PullRequest,
     PullRequestState, Review, Settings, Status, StatusState, StickyComment, Text,
 };
+use crate::git::remote::Branch;
 use crate::ledger::{Ledger, Recorded};
 use crate::plan::{Change, ChangeId, Plan, file};
 use crate::render::proposal::{description, title};
@@ -132,7 +133,7 @@ pub async fn keep_up(
         }
         let pull_request = match (known, &proposal.plan) {
             (Some(known), _) => Some(known.clone()),
-            (None, Some(_)) => open(forge, around, proposal).await?,
+            (None, Some(plan)) => Some(open(forge, around, (&proposal.proposed.branch, plan)).await?),
             (None, None) => None,
         };
         let Some(pull_request) = pull_request else { continue };
@@ -206,19 +207,21 @@ pub async fn say_differences(
     forge.comment(number, &comment).await.map_err(fault).map(drop)
 }
 
-async fn open(
+/// Opens the pull request of a branch that proposes a plan, unless it is open.
+///
+/// # Errors
+/// The forge does not answer as one.
+pub async fn open(
     forge: &dyn Forge,
     around: &Around,
-    proposal: &Proposal,
-) -> Result<Option<PullRequest>, GitOpsFault> {
-    let Some(plan) = &proposal.plan else { return Ok(None) };
-    let source = proposal.proposed.branch.clone();
-    let branches = Branches { source, target: around.place.branch.clone() };
+    (source, plan): (&Branch, &Plan),
+) -> Result<PullRequest, GitOpsFault> {
+    let branches = Branches { source: source.clone(), target: around.place.branch.clone() };
     let limits = forge.limits();
     let mark = mark(&work(plan));
     let body = description(plan, limits.body.saturating_sub(mark.len() + 1));
     let text = Text { title: title(plan, limits.title), body: format!("{body}\n{mark}") };
-    Ok(Some(forge.open(&branches, &text).await.map_err(fault)?.into_pull_request()))
+    Ok(forge.open(&branches, &text).await.map_err(fault)?.into_pull_request())
 }
 
 /// What readers do not see of a description: the work of its plan.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use crate::model::{PodKey, PodPlace};
+use crate::model::{ClaimName, Node, NodeStage, PodKey, PodPlace};
 use crate::offline::World;
 use crate::offline::again::{Brakes, Waiting, again};
 use crate::plan::{ChangeId, Plan, summary};
@@ -41,6 +41,7 @@ pub fn narrowed(
     if left.spec.changes.is_empty() {
         return Ok(Narrowed { plan: approved, said: Vec::new() });
     }
+    let world = &with_own(world, approved.plan(), closed);
     // What has begun has made pods wait whose room is not to be given away, and what was planned for such pods is for them.
     let is_for_waiting =
         left.spec.execution.as_ref().is_some_and(|execution| !execution.nominations.is_empty());
@@ -63,6 +64,19 @@ pub fn narrowed(
         Waiting::Unseen => pending(waiting_pods(world)),
     });
     Ok(Narrowed { plan: approved.narrowed(&covered).leaving_out(waits), said })
+}
+
+/// Takes the nodes that the plan itself has begun to make for nodes that have joined: its removals wait for them, and do not
+/// begin where one of them never comes.
+fn with_own(world: &World, plan: &Plan, closed: &BTreeSet<ChangeId>) -> World {
+    let creates = plan.spec.creates().filter(|(id, _, _)| closed.contains(*id));
+    let own: BTreeSet<&ClaimName> = creates.map(|(_, create, _)| &create.claim).collect();
+    let mut world = world.clone();
+    let is_own = |node: &&mut Node| node.claim.as_ref().is_some_and(|claim| own.contains(claim));
+    for node in world.snapshot.nodes.iter_mut().filter(is_own) {
+        node.stage = NodeStage::Initialized;
+    }
+    world
 }
 
 /// The plan without what has begun, has ended or is left out.
@@ -127,4 +141,38 @@ fn pending<'a>(pods: impl IntoIterator<Item = &'a PodKey>) -> Option<String> {
     Some(format!(
         "{NEXT}: {which} {stay} Pending, no approved node is for {them}{such}: `nodeform propose --live --class create`."
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::tests::world::{FACTS, moving, world_of};
+    use crate::offline;
+    use crate::review::{Now, Terms, approve};
+    use crate::sim::after;
+
+    /// What becomes of the removals of a merged plan once its new nodes have come so far.
+    fn left_out(stage: NodeStage) -> usize {
+        let mut world = world_of(&moving(), FACTS);
+        let checked = offline::plan(&world).expect("the judge accepts it").plan;
+        let plan = checked.plan().clone();
+        let begun: BTreeSet<ChangeId> = plan.spec.creates().map(|(id, _, _)| id.clone()).collect();
+        let claims: BTreeSet<ClaimName> =
+            plan.spec.creates().map(|(_, create, _)| create.claim.clone()).collect();
+        assert!(!claims.is_empty() && plan.spec.deletes().count() > 0);
+        let mut made = after(&world.snapshot, &plan).nodes;
+        made.retain(|node| node.claim.as_ref().is_some_and(|claim| claims.contains(claim)));
+        made.iter_mut().for_each(|node| node.stage = stage);
+        assert_eq!(made.len(), claims.len());
+        world.snapshot.nodes.extend(made);
+        let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun: &begun };
+        let approved = approve(checked, now, Terms::default()).expect("it may be carried out");
+        narrowed(&world, approved, &begun).expect("the judge accepts it").plan.left_out().len()
+    }
+
+    #[test]
+    fn removals_wait_for_the_new_nodes_of_their_plan_however_far_these_have_come() {
+        let stages = [NodeStage::Launching, NodeStage::Registered, NodeStage::Initialized];
+        assert_eq!(stages.map(left_out), [0, 0, 0]);
+    }
 }

@@ -12,7 +12,7 @@ use tokio::io::{AsyncBufReadExt as _, BufReader};
 use tokio::process::{Child, Command};
 
 /// How long anything may take here, on a machine that is busy with other things: hours of the world's clock.
-const PATIENCE: Duration = Duration::from_secs(240);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
 /// How many lines of what programs say are shown of a story that does not go on.
 const LINES_SAID: usize = 60;

@@ -14,6 +14,7 @@ use nodeform::forge::{Credential, Forge, ForgeFault, ForgeKind, Settings, connec
 use nodeform::git::remote::Address;
 use nodeform::model::Secret;
 use serde_json::Value;
+use tokio::sync::oneshot;
 
 use super::judge::{self, Asked};
 use super::specification::Specification;
@@ -64,6 +65,8 @@ struct Shared {
     specification: Option<Specification>,
     seen: Mutex<Vec<Asked>>,
     faults: Mutex<Vec<String>>,
+    /// Who waits for the next write, whose answer is lost.
+    loses: Mutex<Option<oneshot::Sender<String>>>,
 }
 
 /// A server that runs until the test ends.
@@ -89,8 +92,13 @@ impl Fake {
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
         listener.set_nonblocking(true).expect("it can be set");
         let host = listener.local_addr().expect("an address").to_string();
-        let shared =
-            Arc::new(Shared { source, specification, seen: Mutex::default(), faults: Mutex::default() });
+        let shared = Arc::new(Shared {
+            source,
+            specification,
+            seen: Mutex::default(),
+            faults: Mutex::default(),
+            loses: Mutex::default(),
+        });
         let app = Router::new().fallback(answer).with_state(Arc::clone(&shared));
         let listener = tokio::net::TcpListener::from_std(listener).expect("a listener");
         tokio::spawn(async move { axum::serve(listener, app).await });
@@ -122,6 +130,13 @@ impl Fake {
         assert_eq!(self.faults(), [""; 0]);
         let seen = self.shared.seen.lock().expect("it is not poisoned");
         seen.iter().map(|asked| asked.shown() + "\n").collect()
+    }
+
+    /// Lets the next write through and loses its answer; says once it is done what was written.
+    pub(crate) fn loses_next_write(&self) -> oneshot::Receiver<String> {
+        let (done, is_done) = oneshot::channel();
+        *self.shared.loses.lock().expect("it is not poisoned") = Some(done);
+        is_done
     }
 
     /// What is not as described.
@@ -184,8 +199,17 @@ async fn answer(
             if replies.len() > 1 { replies.pop_front() } else { replies.front().cloned() }.expect("a reply")
         }
         Source::Forward(url, client) => {
-            return forwarded(&shared, faults, client.request(method, format!("{url}{uri}")), headers, body)
-                .await;
+            // Git asks by POST what it fetches.
+            let is_write = method != Method::GET && !uri.path().ends_with("git-upload-pack");
+            let what = format!("{method} {}", uri.path());
+            let request = client.request(method, format!("{url}{uri}"));
+            let response = forwarded(&shared, faults, request, headers, body).await;
+            let loses = shared.loses.lock().expect("it is not poisoned").take_if(|_| is_write);
+            if let Some(done) = loses {
+                let _ = done.send(what);
+                return std::future::pending().await;
+            }
+            return response;
         }
     };
     if let (Some(known), Some(Ok(operation)), Reply::Json(status, body)) =

@@ -2,7 +2,7 @@
 
 mod azure_devops;
 mod bad_input;
-mod fake;
+pub(crate) mod fake;
 mod fields;
 mod gitea;
 mod github;

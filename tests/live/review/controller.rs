@@ -7,7 +7,7 @@ use tokio::process::Child;
 use super::Stage;
 use super::forge::TOKEN;
 
-const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
+pub(super) const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 pub(super) const FLEET: &str = "/apis/nodeform.dev/v1alpha1/nodefleets/demo";
 const POOL: &str = "/apis/karpenter.sh/v1/nodepools/general-purpose";
 const REPLACE: &str = "nodeform/demo/replace";

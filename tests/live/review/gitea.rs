@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 
 use super::Stage;
 use super::controller::Reviewed;
+use crate::forge::fake::Fake;
 use crate::forge::real::Gitea;
 
 const ADMINISTRATOR: &str = "forge";
@@ -26,21 +27,40 @@ impl Story {
     /// The same where the NodeFleet asks for approvals.
     async fn asking(approvals: Value) -> Option<Self> {
         let gitea = Gitea::start().await?;
-        gitea.create_repository().await;
-        gitea.add_user("bot", "write").await;
-        for (reviewer, permission) in [("alice", "write"), ("bob", "write"), ("carol", "read")] {
-            gitea.add_user(reviewer, permission).await;
-        }
-        let token = gitea.token("bot", "write:repository,write:issue,read:user");
-        let repository = format!("{}/forge/plans.git", gitea.url);
+        let url = gitea.url.clone();
+        Some(Self::at(gitea, &url, approvals).await)
+    }
+
+    /// The same with a recorder between the controller and Gitea.
+    async fn recorded() -> Option<(Self, Fake)> {
+        let gitea = Gitea::start().await?;
+        let recorder = Fake::before(&gitea.url, None);
+        let url = format!("http://{}", recorder.host());
+        Some((Self::at(gitea, &url, json!([])).await, recorder))
+    }
+
+    async fn at(gitea: Gitea, url: &str, approvals: Value) -> Self {
+        let token = prepared(&gitea).await;
+        let repository = format!("{url}/forge/plans.git");
         let git = json!({"repository": repository, "forge": "gitea", "approvals": approvals});
         let reviewed = Reviewed::of(Stage::of_slots().await, git, &variables(&token)).await;
-        Some(Self { gitea, token, reviewed })
+        Self { gitea, token, reviewed }
     }
 
     async fn restarts(&mut self) {
         self.reviewed.controller.kill().await.expect("it runs");
+        self.starts();
+    }
+
+    fn starts(&mut self) {
         self.reviewed.controller = self.reviewed.stage.controls_with(&variables(&self.token));
+    }
+
+    /// Kills the controller once a write is done whose answer it does not get; returns which.
+    async fn is_killed_after(&mut self, lost: tokio::sync::oneshot::Receiver<String>) -> String {
+        let written = tokio::time::timeout(crate::program::PATIENCE, lost).await;
+        self.reviewed.controller.kill().await.expect("it runs");
+        written.expect("it writes").expect("the recorder runs")
     }
 
     async fn pulls(&self) -> Vec<Value> {
@@ -82,6 +102,15 @@ impl Story {
         let path = format!("GET /repos/forge/plans/commits/{commit}/statuses");
         self.gitea.ask(ADMINISTRATOR, &path, json!({})).await.to_string()
     }
+}
+
+/// Makes the repository and its users; returns the token of `bot`.
+async fn prepared(gitea: &Gitea) -> String {
+    gitea.create_repository().await;
+    for (user, permission) in [("bot", "write"), ("alice", "write"), ("bob", "write"), ("carol", "read")] {
+        gitea.add_user(user, permission).await;
+    }
+    gitea.token("bot", "write:repository,write:issue,read:user")
 }
 
 /// Whether a review says why it is as it is, in these words.
@@ -182,7 +211,7 @@ async fn what_is_merged_without_the_approvals_that_the_fleet_asks_for_waits_for_
     }
     // What is struck afterwards takes nothing from an approval.
     let struck = story.strikes(&folder, pull["head"]["ref"].as_str().expect("a branch")).await;
-    story.gitea.merge(number, "squash").await;
+    story.gitea.merge(number, "fast-forward-only").await;
     let review = story.reviewed.waits_for_review(|review| review["state"] == "Refused").await;
     let because = format!("pull request {number} needs 2 approvals for replace, and has 1 (by alice)");
     assert!(says(&review, &because) && says(&review, "carol may not write to the repository"), "{review}");
@@ -196,4 +225,68 @@ async fn what_is_merged_without_the_approvals_that_the_fleet_asks_for_waits_for_
     let after = story.reviewed.vms().await;
     let kept: Vec<&String> = before.iter().filter(|vm| after.contains(vm)).collect();
     assert_eq!((after.len(), kept), (3, vec![&struck]), "{before:?} {after:?}");
+}
+
+#[tokio::test]
+async fn killed_after_each_of_its_writes_the_controller_leaves_one_of_everything() {
+    let Some((mut story, recorder)) = Story::recorded().await else { return };
+    let before = story.reviewed.fills(&["a", "b"]).await;
+    let mut written = Vec::new();
+    let mut lost = recorder.loses_next_write();
+    story.reviewed.drifts().await;
+    for _ in 0..3 {
+        written.push(story.is_killed_after(lost).await);
+        lost = recorder.loses_next_write();
+        story.starts();
+    }
+    let names = ["POST /forge/plans.git/git-receive-pack", "POST /api/v1/repos/forge/plans/pulls"];
+    assert_eq!(written[..2], names);
+    assert!(written[2].contains("/statuses/"), "{written:?}");
+    let pull = story.pull().await;
+    let number = pull["number"].as_u64().expect("a number");
+    story.gitea.merge(number, "rebase-merge").await;
+    // What is said of it as it goes on: the comment and its changes, and the status of the merge.
+    while !story.comments(number).await.contains("**Done**") {
+        written.push(story.is_killed_after(lost).await);
+        lost = recorder.loses_next_write();
+        story.starts();
+    }
+    drop(lost);
+    let comments = story.comments(number).await;
+    assert_eq!(comments.matches("\"login\":\"bot\"").count(), 1, "{comments}\n{written:?}");
+    assert_eq!(story.pulls().await.len(), 1);
+    let after = story.reviewed.vms().await;
+    assert!(after.len() == 2 && after.iter().all(|vm| !before.contains(vm)), "{before:?} {after:?}");
+}
+
+#[tokio::test]
+async fn by_hand_a_plan_gets_one_pull_request_and_is_applied_once_it_is_approved() {
+    let Some(gitea) = Gitea::start().await else { return };
+    let token = prepared(&gitea).await;
+    let stage = Stage::start().await;
+    let repository = format!("{}/forge/plans.git", gitea.url);
+    let approvals = |by: &str| json!([{"classes": ["create"], "count": 1, "by": [by]}]);
+    let git = json!({"repository": repository, "forge": "gitea", "approvals": approvals("bob")});
+    let fleet = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "demo"}, "spec": {"git": git}});
+    assert_eq!(stage.program.kube("POST", super::controller::FLEETS, &fleet).await.0, 201);
+    let run = async |arguments: &[&str]| stage.run_with(&repository, arguments, &variables(&token)).await;
+
+    let propose = ["propose", "--live", "--class", "create"];
+    let proposed = run(&propose).await;
+    assert!(proposed.code == Some(0) && proposed.said.contains("Pull request 1: http://"), "{proposed:?}");
+    let again = run(&propose).await;
+    assert!(again.printed.starts_with("Nothing to propose: "), "{again:?}");
+    assert!(again.said.contains("Pull request 1: http://"), "{again:?}");
+    gitea.review("alice", 1, "APPROVED").await;
+    gitea.merge(1, "merge").await;
+
+    let refused = run(&["apply", "--merged"]).await;
+    let because = "pull request 1 needs 1 approval by bob for create, and has 0; alice is not among those whose approval counts";
+    assert!(refused.code == Some(3) && refused.said.contains(because), "{refused:?}");
+    assert_eq!(stage.machines().await, (0, 0));
+    let fleet = json!({"spec": {"git": {"approvals": approvals("alice")}}});
+    assert_eq!(stage.program.patch(super::controller::FLEET, &fleet).await.0, 200);
+    let applied = run(&["apply", "--merged"]).await;
+    assert!(applied.code == Some(0) && applied.said.contains(", approved by alice\n"), "{applied:?}");
+    assert_eq!(stage.machines().await, (1, 1));
 }
