@@ -101,7 +101,7 @@ pub(super) fn of_fleet(connected: &Connected) -> Result<Option<Git>, Failure> {
 }
 
 impl From<GitOpsFault> for Failure {
-    fn from(GitOpsFault { faults, hints, is_stale }: GitOpsFault) -> Self {
+    fn from(GitOpsFault { faults, hints, is_stale, until: _ }: GitOpsFault) -> Self {
         let exit = if is_stale { Exit::Stale } else { Exit::Error };
         Self { exit, hints, ..Self::errors(faults) }
     }

@@ -44,6 +44,15 @@ pub(super) struct Identity {
     pub(super) uid: String,
 }
 
+/// What earlier looks leave to the next.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Earlier {
+    /// What was written under pull requests.
+    pub(super) written: Written,
+    /// Until when the forge asked not to be asked again.
+    pub(super) rests_until: Option<Timestamp>,
+}
+
 /// The repository as it was read.
 pub(super) struct Desk {
     pub(super) around: Around,
@@ -68,7 +77,7 @@ impl Desk {
     /// Reads the repository that the NodeFleet names; nothing where it names none. Git is waited for on this thread.
     pub(super) async fn read(
         repository: &Repository,
-        (writer, mut written): (&Writer, Written),
+        (writer, Earlier { mut written, rests_until }): (&Writer, Earlier),
         Identity { id, uid }: &Identity,
     ) -> Result<Option<Self>, GitOpsFault> {
         let cluster = writer.cluster();
@@ -94,7 +103,10 @@ impl Desk {
         let (signers, uid) = (signers.as_ref(), Some(uid.as_str()));
         let merged = Merged { place, clone, tip, ledger: &ledger, signers, cluster: uid, at };
         let mut folders = merged.folders(entries)?;
-        let connected = gitops::connect((&git, &around.place), &repository.access, *cluster.clock());
+        let connected = match rests_until.filter(|until| *until > at) {
+            Some(until) => Err(rests(until)),
+            None => gitops::connect((&git, &around.place), &repository.access, *cluster.clock()),
+        };
         let (forge, pull_requests) = match connected {
             Ok(Some(forge)) => {
                 let keeping = gitops::keep_up((&*forge, cluster), (&around, &ledger), &mut written);
@@ -115,6 +127,12 @@ impl Desk {
 }
 
 impl Desk {
+    /// Until when the forge asked not to be asked again.
+    pub(super) fn rests_until(&self) -> Option<Timestamp> {
+        let refused = self.folders.refused.iter().filter_map(|refused| refused.fault.until);
+        self.pull_requests.as_ref().err().and_then(|fault| fault.until).into_iter().chain(refused).max()
+    }
+
     /// How a proposal stands.
     pub(super) fn state<'p>(&self, open: &'p Proposal) -> Open<'p> {
         let branch = open.proposed.branch.as_str();
@@ -140,6 +158,11 @@ impl Desk {
 pub(super) struct Withdrawn {
     pub(super) folder: String,
     pub(super) plan: Plan,
+}
+
+fn rests(until: Timestamp) -> GitOpsFault {
+    let fault = GitOpsFault::of(format!("the forge asked not to be asked again before {until:.0}"));
+    GitOpsFault { until: Some(until), ..fault }
 }
 
 fn slow() -> GitOpsFault {

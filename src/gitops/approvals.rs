@@ -75,8 +75,8 @@ impl Asking<'_> {
             Ok(Some(forge)) => forge,
             Ok(None) => return Err(no_forge()),
             Err(fault) => {
-                return Err(GitOpsFault::of(format!("whether it is approved is not known: {fault}"))
-                    .hint("it is looked at again once the forge answers"));
+                let because = format!("whether it is approved is not known: {fault}");
+                return Err(GitOpsFault::of(because).hint("it is looked at again once the forge answers"));
             }
         };
         let pull_request = self.merged(forge, folder).await?;
@@ -269,9 +269,10 @@ fn no_forge() -> GitOpsFault {
         .hint("set `spec.git.forge` of the NodeFleet: `github`, `azuredevops`, `gitlab` or `gitea`")
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands on")]
 fn unknown(fault: ForgeFault) -> GitOpsFault {
-    GitOpsFault::of(format!("whether it is approved is not known: {fault}")).hint(fault.hint())
+    let mut fault = GitOpsFault::from(fault);
+    fault.faults.iter_mut().for_each(|what| *what = format!("whether it is approved is not known: {what}"));
+    fault
 }
 
 #[cfg(test)]

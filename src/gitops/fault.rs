@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+use jiff::Timestamp;
+
+use crate::forge::ForgeFault;
 use crate::git::remote::RemoteFault;
 
 /// Why a step is not taken.
@@ -13,6 +16,8 @@ pub struct GitOpsFault {
     pub hints: Vec<String>,
     /// Whether the plan or the branch is not what it has to be; else the machine or a server refused.
     pub is_stale: bool,
+    /// Until when a forge asked not to be asked again.
+    pub until: Option<Timestamp>,
 }
 
 impl GitOpsFault {
@@ -49,6 +54,13 @@ impl GitOpsFault {
         let hint = hint.map(str::to_owned).filter(|hint| !self.hints.contains(hint));
         self.hints.extend(hint);
         self
+    }
+}
+
+impl From<ForgeFault> for GitOpsFault {
+    fn from(fault: ForgeFault) -> Self {
+        let until = fault.wait_until();
+        Self { until, ..Self::default().and(&fault.to_string(), Some(fault.hint())) }
     }
 }
 

@@ -16,8 +16,8 @@ use crate::apply::text;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::forge::{
-    self, Branches, CommitId, Credential, Forge, ForgeFault, ForgeKind, Marker, PullRequest,
-    PullRequestState, Review, Settings, Status, StatusState, StickyComment, Text,
+    self, Branches, CommitId, Credential, Forge, ForgeKind, Marker, PullRequest, PullRequestState, Review,
+    Settings, Status, StatusState, StickyComment, Text,
 };
 use crate::git::remote::Branch;
 use crate::ledger::{Ledger, Recorded};
@@ -104,7 +104,7 @@ pub fn connect(
         clock,
         time_limit: None,
     };
-    forge::connect(&settings).map(Some).map_err(fault)
+    forge::connect(&settings).map(Some).map_err(GitOpsFault::from)
 }
 
 /// Opens the pull requests that are missing, and says under those that are merged what became of their plans.
@@ -117,7 +117,7 @@ pub async fn keep_up(
     written: &mut Written,
 ) -> Result<PullRequests, GitOpsFault> {
     let since = around.at.saturating_sub(LOOKED_AT).unwrap_or(Timestamp::MIN);
-    let listed = forge.list(&around.below, since).await.map_err(fault)?;
+    let listed = forge.list(&around.below, since).await.map_err(GitOpsFault::from)?;
     let mut found = PullRequests::default();
     for proposal in around.standing.proposals.iter().filter(|proposal| proposal.is_open) {
         let branch = proposal.proposed.branch.as_str();
@@ -139,7 +139,7 @@ pub async fn keep_up(
         let Some(pull_request) = pull_request else { continue };
         tell_plan(forge, (proposal, &pull_request), around.at, written).await?;
         let number = pull_request.number;
-        let reviews = forge.reviews(number).await.map_err(fault)?;
+        let reviews = forge.reviews(number).await.map_err(GitOpsFault::from)?;
         if reviews.iter().any(Review::approves_head) {
             found.approved.insert(branch.to_owned());
         }
@@ -173,16 +173,16 @@ pub async fn close(
     around: &Around,
     (branch, why): (&str, &str),
 ) -> Result<(), GitOpsFault> {
-    let listed = forge.list(branch, around.at).await.map_err(fault)?;
+    let listed = forge.list(branch, around.at).await.map_err(GitOpsFault::from)?;
     for pull_request in listed.iter().filter(|it| it.source == branch && it.is_open()) {
         let comment = StickyComment { marker: marker(CLOSED)?, body: format!("Closed: {why}.") };
         let (number, Text { title, body }) = (pull_request.number, &pull_request.text);
         if let Some(work) = work_of(body) {
             // Nobody rejected it: the same may be proposed again.
             let text = Text { title: title.clone(), body: body.replace(&mark(work), "") };
-            forge.update(number, &text).await.map_err(fault)?;
+            forge.update(number, &text).await.map_err(GitOpsFault::from)?;
         }
-        forge.close(number, &comment).await.map_err(fault)?;
+        forge.close(number, &comment).await.map_err(GitOpsFault::from)?;
     }
     Ok(())
 }
@@ -204,7 +204,7 @@ pub async fn say_differences(
         lines.push(format!("- {more} more"));
     }
     let comment = StickyComment { marker: marker(DIFFERS)?, body: lines.join("\n") };
-    forge.comment(number, &comment).await.map_err(fault).map(drop)
+    forge.comment(number, &comment).await.map_err(GitOpsFault::from).map(drop)
 }
 
 /// Opens the pull request of a branch that proposes a plan, unless it is open.
@@ -221,7 +221,7 @@ pub async fn open(
     let mark = mark(&work(plan));
     let body = description(plan, limits.body.saturating_sub(mark.len() + 1));
     let text = Text { title: title(plan, limits.title), body: format!("{body}\n{mark}") };
-    Ok(forge.open(&branches, &text).await.map_err(fault)?.into_pull_request())
+    Ok(forge.open(&branches, &text).await.map_err(GitOpsFault::from)?.into_pull_request())
 }
 
 /// What readers do not see of a description: the work of its plan.
@@ -257,7 +257,7 @@ async fn tell_plan(
     if written.get(&pull_request.number) == Some(&text) {
         return Ok(());
     }
-    forge.set_status(&pull_request.head, &status).await.map_err(fault)?;
+    forge.set_status(&pull_request.head, &status).await.map_err(GitOpsFault::from)?;
     written.insert(pull_request.number, text);
     Ok(())
 }
@@ -276,7 +276,10 @@ async fn tell_outcome(
     // Without its text the changes are told by what they are for.
     let text = text(cluster, recorded).await.ok();
     let body = outcome(recorded, text.and_then(|text| file::read_spec(&text).ok()).as_ref());
-    forge.comment(number, &StickyComment { marker: marker(OUTCOME)?, body }).await.map_err(fault)?;
+    forge
+        .comment(number, &StickyComment { marker: marker(OUTCOME)?, body })
+        .await
+        .map_err(GitOpsFault::from)?;
     if let Some(commit) = commit {
         let phase = recorded.phase();
         let state = match phase {
@@ -286,7 +289,7 @@ async fn tell_outcome(
         };
         let description = format!("plan {}: {phase:?}", recorded.name);
         let status = Status { context: APPLY.to_owned(), state, description, url: None };
-        forge.set_status(commit, &status).await.map_err(fault)?;
+        forge.set_status(commit, &status).await.map_err(GitOpsFault::from)?;
     }
     written.insert(number, known);
     Ok(())
@@ -335,11 +338,6 @@ fn plain(text: &str) -> String {
 
 fn marker(name: &str) -> Result<Marker, GitOpsFault> {
     Marker::parse(name).ok_or_else(|| GitOpsFault::of(format!("`{name}` is no marker")))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` hands on")]
-fn fault(fault: ForgeFault) -> GitOpsFault {
-    GitOpsFault::default().and(&fault.to_string(), Some(fault.hint()))
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::super::desk::{Desk, Identity, Withdrawn};
+use super::super::desk::{Desk, Earlier, Identity, Withdrawn};
 use super::super::flights::Approval;
 use super::super::looks::FoundFleet;
 use super::super::proposing::{Progress, Proposed};
@@ -21,13 +21,16 @@ use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::{Book, By, Stop, WITHDRAWN};
 use crate::automatic::People;
-use crate::gitops::{GitOpsFault, Gone, Proposal, Pushed, Refused, Written};
+use crate::gitops::{GitOpsFault, Gone, Proposal, Pushed, Refused};
+use crate::model::Digest;
 use crate::offline::World;
 use crate::plan::Plan;
 use crate::review::{LeftOut, Now, finish};
 
-/// How often the repository is read, of the cloud's clock.
+/// How often the repository is read, of the cloud's clock, and up to how much later: by the cluster, so that those of one forge
+/// do not ask it at the same time for ever.
 const READ: Duration = Duration::from_secs(30);
+const READ_LATER: Duration = Duration::from_secs(5);
 
 /// After how long without an answer nothing that people review begins.
 const SLOW: Duration = Duration::from_secs(90);
@@ -54,8 +57,8 @@ pub(super) struct Reviews {
     troubles: Vec<String>,
     /// Why pull requests cannot be kept up.
     forge: Option<String>,
-    /// What was written under pull requests.
-    written: Written,
+    /// What looks leave to the next.
+    earlier: Earlier,
     /// Why merged plans are not applied, by folder.
     refused: BTreeMap<String, String>,
     proposed: Vec<FleetReview>,
@@ -87,6 +90,14 @@ impl Reviews {
             .as_ref()
             .map(|because| format!("pull requests are not kept up, and nothing new is proposed: {because}"));
         unread.into_iter().chain(forge).chain(self.troubles.iter().cloned())
+    }
+
+    /// How often the repository is read.
+    fn every(&self) -> Duration {
+        let uid =
+            self.identity.as_ref().map(|identity| Digest::of_bytes(identity.uid.as_bytes()).to_string());
+        let letters = uid.iter().flat_map(|uid| uid.bytes()).map(u32::from).sum::<u32>();
+        READ + READ_LATER * (letters % 100) / 100
     }
 
     fn set_desk(&mut self, desk: Option<Desk>) {
@@ -163,7 +174,8 @@ impl Session<'_> {
                 }
             }
         }
-        let is_due = self.reviews.read.is_none_or(|read| read.elapsed() >= READ / self.clock_speed);
+        let is_due =
+            self.reviews.read.is_none_or(|read| read.elapsed() >= self.reviews.every() / self.clock_speed);
         let acts = self.reviews.is_named && self.mode.acts() && self.winding.is_none() && self.is_resumed;
         let Some(identity) = self.reviews.identity.clone().filter(|_| is_due && acts) else { return };
         if self.reviews.reading.is_some() {
@@ -175,10 +187,10 @@ impl Session<'_> {
         }
         self.reviews.read = Some(Instant::now());
         let (repository, writer) = (self.controller.repository.clone(), self.writer.clone());
-        let written = self.reviews.written.clone();
+        let earlier = self.reviews.earlier.clone();
         let woken = Arc::clone(&self.woken);
         self.reviews.reading = Some(tokio::task::spawn_blocking(move || {
-            let reading = Desk::read(&repository, (&writer, written), &identity);
+            let reading = Desk::read(&repository, (&writer, earlier), &identity);
             let read = tokio::runtime::Handle::current().block_on(reading);
             woken.notify_one();
             read
@@ -216,13 +228,14 @@ impl Session<'_> {
             }
             stop.hold(!is_there);
         }
+        let rests_until = desk.rests_until();
         let reviews = &mut self.reviews;
         reviews.merged = desk.folders.waiting.iter().map(|folder| folder.name.to_string()).collect();
         let found: BTreeSet<&String> =
             reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
-        reviews.written = std::mem::take(&mut desk.written);
+        reviews.earlier = Earlier { written: std::mem::take(&mut desk.written), rests_until };
         reviews.note_forge(desk.pull_requests.as_ref().err().map(GitOpsFault::told));
         let open = desk.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
         reviews.proposed = open.map(|open| proposed(&desk, open)).collect();
