@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use axum::Router;
@@ -65,6 +66,10 @@ struct Shared {
     specification: Option<Specification>,
     seen: Mutex<Vec<Asked>>,
     faults: Mutex<Vec<String>>,
+    /// What the API answers instead of the server.
+    refuses: Mutex<Option<Reply>>,
+    /// Whether nothing is answered at all.
+    is_silent: AtomicBool,
     /// Who waits for the next write, whose answer is lost.
     loses: Mutex<Option<oneshot::Sender<String>>>,
 }
@@ -97,6 +102,8 @@ impl Fake {
             specification,
             seen: Mutex::default(),
             faults: Mutex::default(),
+            refuses: Mutex::default(),
+            is_silent: AtomicBool::default(),
             loses: Mutex::default(),
         });
         let app = Router::new().fallback(answer).with_state(Arc::clone(&shared));
@@ -130,6 +137,16 @@ impl Fake {
         assert_eq!(self.faults(), [""; 0]);
         let seen = self.shared.seen.lock().expect("it is not poisoned");
         seen.iter().map(|asked| asked.shown() + "\n").collect()
+    }
+
+    /// Has the API answer this, or pass on again what it is asked; Git is served all the time.
+    pub(crate) fn refuses(&self, reply: Option<Reply>) {
+        *self.shared.refuses.lock().expect("it is not poisoned") = reply;
+    }
+
+    /// Answers nothing, to nobody, or passes on again what is asked.
+    pub(crate) fn is_silent(&self, is_silent: bool) {
+        self.shared.is_silent.store(is_silent, Ordering::Relaxed);
     }
 
     /// Lets the next write through and loses its answer; says once it is done what was written.
@@ -199,6 +216,13 @@ async fn answer(
             if replies.len() > 1 { replies.pop_front() } else { replies.front().cloned() }.expect("a reply")
         }
         Source::Forward(url, client) => {
+            if shared.is_silent.load(Ordering::Relaxed) {
+                return std::future::pending().await;
+            }
+            let refuses = shared.refuses.lock().expect("it is not poisoned").clone();
+            if let Some(reply) = refuses.filter(|_| uri.path().starts_with("/api/")) {
+                return response(reply).await;
+            }
             // Git asks by POST what it fetches.
             let is_write = method != Method::GET && !uri.path().ends_with("git-upload-pack");
             let what = format!("{method} {}", uri.path());

@@ -147,8 +147,13 @@ impl Gitea {
 
     /// Merges in a style, once Gitea has looked for conflicts, which takes it some seconds.
     pub(crate) async fn merge(&self, number: u64, style: &str) {
+        self.merge_as(ADMINISTRATOR, number, style).await;
+    }
+
+    /// The same as a user.
+    pub(crate) async fn merge_as(&self, user: &str, number: u64, style: &str) {
         let url = format!("{}/api/v1/repos/{ADMINISTRATOR}/plans/pulls/{number}/merge", self.url);
-        let pair = BASE64.encode(format!("{ADMINISTRATOR}:{PASSWORD}").as_bytes());
+        let pair = BASE64.encode(format!("{user}:{PASSWORD}").as_bytes());
         for _ in 0..LOOKS_MAX {
             let request = self.client.post(&url).header("authorization", format!("Basic {pair}"));
             let answer = request.json(&json!({"Do": style})).send().await.expect("Gitea answers");

@@ -52,7 +52,7 @@ impl Reviewed {
         Self { stage, controller }
     }
 
-    async fn fleet(&self) -> Value {
+    pub(super) async fn fleet(&self) -> Value {
         self.stage.program.kube("GET", FLEET, &Value::Null).await.1
     }
 
@@ -155,13 +155,14 @@ async fn routine_work_happens_by_itself_and_what_replaces_nodes_once_it_is_merge
 }
 
 #[tokio::test]
-async fn a_controller_that_is_killed_at_work_leaves_a_merged_plan_to_the_next_and_proposes_nothing_twice() {
+async fn a_controller_that_is_killed_at_work_leaves_a_merged_plan_to_another_and_proposes_nothing_twice() {
     let mut reviewed = Reviewed::start().await;
     let before = reviewed.fills(&["a", "b", "c"]).await;
     let folder = reviewed.proposes().await;
     let proposed = reviewed.stage.forge.proposed(REPLACE);
     reviewed.controller.kill().await.expect("it runs");
     reviewed.controller = reviewed.stage.controls();
+    let _beside = reviewed.stage.controls();
     reviewed.stage.forge.merge(REPLACE);
     let is_at_work = async |reviewed: &Reviewed| {
         let vms = reviewed.vms().await;
@@ -170,7 +171,6 @@ async fn a_controller_that_is_killed_at_work_leaves_a_merged_plan_to_the_next_an
     reviewed.stage.program.wait(async || is_at_work(&reviewed).await).await;
     assert_eq!(reviewed.stage.forge.proposed(REPLACE), proposed, "what is proposed is not proposed again");
     reviewed.controller.kill().await.expect("it runs");
-    reviewed.controller = reviewed.stage.controls();
     reviewed.ends(&folder, "Done").await;
     reviewed.stage.runs(3).await;
     let after = reviewed.vms().await;

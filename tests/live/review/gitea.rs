@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Stage;
 use super::controller::Reviewed;
-use crate::forge::fake::Fake;
+use crate::forge::fake::{Fake, Reply};
 use crate::forge::real::Gitea;
 
 const ADMINISTRATOR: &str = "forge";
@@ -211,7 +211,8 @@ async fn what_is_merged_without_the_approvals_that_the_fleet_asks_for_waits_for_
     }
     // What is struck afterwards takes nothing from an approval.
     let struck = story.strikes(&folder, pull["head"]["ref"].as_str().expect("a branch")).await;
-    story.gitea.merge(number, "fast-forward-only").await;
+    // Whoever steals the token that proposes can merge with it, and gets nothing.
+    story.gitea.merge_as("bot", number, "fast-forward-only").await;
     let review = story.reviewed.waits_for_review(|review| review["state"] == "Refused").await;
     let because = format!("pull request {number} needs 2 approvals for replace, and has 1 (by alice)");
     assert!(says(&review, &because) && says(&review, "carol may not write to the repository"), "{review}");
@@ -289,4 +290,36 @@ async fn by_hand_a_plan_gets_one_pull_request_and_is_applied_once_it_is_approved
     let applied = run(&["apply", "--merged"]).await;
     assert!(applied.code == Some(0) && applied.said.contains(", approved by alice\n"), "{applied:?}");
     assert_eq!(stage.machines().await, (1, 1));
+}
+
+#[tokio::test]
+async fn a_forge_that_asks_for_a_pause_or_says_nothing_holds_no_routine_work() {
+    let Some((story, recorder)) = Story::recorded().await else { return };
+    let before = story.reviewed.fills(&["a", "b"]).await;
+    recorder.refuses(Some(Reply::raw(429, "").with("retry-after", "20")));
+    story.reviewed.drifts().await;
+    let stage = &story.reviewed.stage;
+    let stops = async || story.reviewed.fleet().await["status"]["stops"].to_string();
+    stage.program.wait(async || stops().await.contains("the forge asked not to be asked again before")).await;
+    let asked = || recorder.seen().iter().filter(|asked| asked.path.starts_with("/api/")).count();
+    let before_pause = asked();
+    stage.start_pod("big-c", "3", &["c"]).await;
+    stage.runs(3).await;
+    // It would be asked twice a second, and is asked once for each pause.
+    assert!(asked() - before_pause <= 4, "{} requests", asked() - before_pause);
+    assert_eq!(story.pulls().await.len(), 0);
+    recorder.refuses(None);
+    let pull = story.pull().await;
+    assert!(before.iter().all(|vm| pull["body"].as_str().is_some_and(|body| body.contains(vm.as_str()))));
+
+    // What is merged begins once the repository can be read again.
+    recorder.is_silent(true);
+    story.gitea.merge(pull["number"].as_u64().expect("a number"), "merge").await;
+    stage.end_pod("big-c").await;
+    stage.program.wait(async || story.reviewed.vms().await.len() == 2).await;
+    stage.program.wait(async || stops().await.contains("nothing that people review begins until")).await;
+    assert_eq!(story.reviewed.vms().await, before);
+    recorder.is_silent(false);
+    let is_replaced = async || story.reviewed.vms().await.iter().all(|vm| !before.contains(vm));
+    stage.program.wait(is_replaced).await;
 }
