@@ -7,6 +7,7 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use super::context::ContextArguments;
 use super::gates::GateArguments;
 use super::headings;
+use super::init_review::ReviewForge;
 use super::input::{InputArguments, KubectlArguments};
 use super::laid::LaidArguments;
 #[cfg(feature = "live")]
@@ -484,7 +485,8 @@ pub(super) enum CatalogOutput {
 #[command(
     after_help = "Examples:\n  nodeform init my-cluster --location westeurope\n  nodeform plan my-cluster\n  \
     nodeform init moved --from examples/agent-pools/az/nodepools.json --location westeurope\n  \
-    az aks show -g rg -n my-cluster -o json | nodeform init - --from -\n"
+    az aks show -g rg -n my-cluster -o json | nodeform init - --from -\n  \
+    nodeform init . --review github --git-repository https://github.com/acme/nodes\n"
 )]
 pub(super) struct InitArguments {
     /// The folder to write to; `-` prints instead
@@ -500,6 +502,12 @@ pub(super) struct InitArguments {
     /// The cluster's region; else the one that FILE says, else eastus
     #[arg(long, alias = "region", value_name = "REGION")]
     pub(super) location: Option<String>,
+    /// Mode `review`: write what a repository of this forge needs too, FOLDER being its checkout
+    #[arg(long, value_enum, value_name = "FORGE", requires = "git_repository")]
+    pub(super) review: Option<ReviewForge>,
+    /// The repository that plans are reviewed in, by HTTPS
+    #[arg(long, value_name = "URL", requires = "review")]
+    pub(super) git_repository: Option<String>,
 }
 
 #[derive(Args, Debug)]

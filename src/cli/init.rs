@@ -1,11 +1,12 @@
 //! `nodeform init`: a NodeFleet, a NodePool and an AKSNodeClass to start from.
 #![expect(clippy::disallowed_methods, reason = "writing the first files is this command's job")]
 
-use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::{fs, iter};
 
 use super::arguments::InitArguments;
 use super::exit::{Exit, Failure};
+use super::init_review::Reviewing;
 use super::input::InputArguments;
 use super::ui::Ui;
 use crate::agent_pools::{self, REGION, RegionFrom, Said, Started};
@@ -16,8 +17,13 @@ use crate::offline;
 /// The file's name in the folder.
 const FILE: &str = "nodeform.yaml";
 
+/// The folder of the manifests in a repository that plans are reviewed in.
+const FLEET: &str = "fleet";
+
 pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
-    let InitArguments { folder, from, cluster_name, location } = arguments;
+    let InitArguments { folder, from, cluster_name, location, review, git_repository } = arguments;
+    let reviewing = review.zip(git_repository.as_deref());
+    let reviewing = reviewing.map(|(forge, repository)| Reviewing::of(forge, repository)).transpose()?;
     let location = location.as_deref().map(super::world::region);
     if let Some(location) = &location {
         offline::Catalogs::default().of(location).map_err(super::world::failure)?;
@@ -43,7 +49,10 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         }
     };
     let region = region_said(&started);
-    let text = started.text;
+    let text = match &reviewing {
+        Some(reviewing) => reviewing.manifests(&started.text),
+        None => started.text,
+    };
     if folder.as_os_str() == "-" {
         ui.text(&text)?;
         // Where a file says no region, that was warned of.
@@ -56,20 +65,53 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         return Err(Failure::error(format!("`{}` is no folder", folder.display()))
             .hint("name a folder, or `-` to print the manifests instead"));
     }
-    let file = folder.join(FILE);
-    if file.exists() {
-        return Err(Failure::error(format!("`{}` exists already and is left as it is", file.display()))
-            .hint("name another folder, or `-` to print the manifests instead"));
+    let wrote = Written { folder, pools: started.pools, region, reviewing };
+    wrote.all(&text, ui)
+}
+
+/// What is written, and what is said of it.
+struct Written<'a> {
+    folder: &'a Path,
+    pools: usize,
+    region: String,
+    reviewing: Option<Reviewing>,
+}
+
+impl Written<'_> {
+    fn all(self, text: &str, ui: Ui) -> Result<Exit, Failure> {
+        let Self { folder, pools, region, reviewing } = self;
+        let beside = reviewing.as_ref().map(Reviewing::files).unwrap_or_default();
+        let beside: Vec<(PathBuf, &str)> =
+            beside.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
+        // Beside pipelines, which are YAML too and no manifests.
+        let manifests = if reviewing.is_some() { folder.join(FLEET) } else { folder.to_owned() };
+        let file = manifests.join(FILE);
+        let all = || iter::once(&file).chain(beside.iter().map(|(path, _)| path));
+        let known = all().filter(|path| path.exists());
+        let faults: Vec<String> =
+            known.map(|path| format!("`{}` exists already and is left as it is", path.display())).collect();
+        if !faults.is_empty() {
+            return Err(Failure::errors(faults)
+                .hint("nothing is written: name another folder, or `-` to print the manifests instead"));
+        }
+        write(&file, text)?;
+        beside.iter().try_for_each(|(path, text)| write(path, text))?;
+        let (pools, are) = match pools {
+            1 => ("a NodePool".to_owned(), "it is"),
+            many => (format!("{many} NodePools"), "they are"),
+        };
+        ui.text(&format!("Wrote {}: a NodeFleet, {pools} and what {are} built with.\n", file.display()))?;
+        for (path, _) in &beside {
+            ui.text(&format!("Wrote {}\n", path.display()))?;
+        }
+        let by_hand =
+            reviewing.as_ref().map_or_else(String::new, |reviewing| format!("\n{}", reviewing.by_hand()));
+        let folder = manifests.display();
+        ui.text(&format!(
+            "{region}{by_hand}\nNext: put workloads beside it and run\n  nodeform plan {folder}\n"
+        ))?;
+        Ok(Exit::Done)
     }
-    write(folder, &file, &text)?;
-    ui.text(&format!(
-        "Wrote {}: a NodeFleet, {} and what {} built with.\n{region}\nNext: put workloads beside it and run\n  nodeform plan {}\n",
-        file.display(),
-        if started.pools == 1 { "a NodePool".to_owned() } else { format!("{} NodePools", started.pools) },
-        if started.pools == 1 { "it is" } else { "they are" },
-        folder.display()
-    ))?;
-    Ok(Exit::Done)
 }
 
 /// Says which region the manifests name, and who said so.
@@ -111,8 +153,8 @@ fn start(file: &Path, said: Said, ui: Ui) -> Result<Started, Failure> {
     Ok(started)
 }
 
-fn write(folder: &Path, file: &Path, text: &str) -> Result<(), Failure> {
-    fs::create_dir_all(folder)
+fn write(file: &Path, text: &str) -> Result<(), Failure> {
+    fs::create_dir_all(file.parent().unwrap_or(file))
         .and_then(|()| fs::write(file, text))
         .map_err(|error| Failure::error(format!("`{}` cannot be written: {error}", file.display())))
 }

@@ -26,6 +26,7 @@ mod fix;
 mod gates;
 mod headings;
 mod init;
+mod init_review;
 mod input;
 mod laid;
 #[cfg(feature = "live")]

@@ -92,7 +92,7 @@ pub enum FaultKind {
         because: Words,
     },
     /// 429, and other answers that mean it.
-    #[error("too many requests ({status}): waiting until {until}")]
+    #[error("too many requests ({status}): waiting until {until:.0}")]
     Wait {
         /// The status.
         status: u16,

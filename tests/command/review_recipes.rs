@@ -16,8 +16,21 @@ const RECIPES: [(&str, &str); 3] = [
     ("azure-pipelines.yml", "/stages/1/jobs/0/steps/2/bash"),
 ];
 
+/// The recipes that check and do nothing else, which `nodeform init --review` writes.
+const VERIFY: [(&str, &str); 4] = [
+    ("github.yml", "/jobs/verify/steps/2/run"),
+    ("gitlab.yml", "/nodeform-verify/script/0"),
+    ("azure-pipelines.yml", "/jobs/0/steps/2/bash"),
+    ("gitea.yml", "/jobs/verify/steps/2/run"),
+];
+
 fn recipe(name: &str) -> Value {
-    let text = std::fs::read_to_string(root().join("examples/ci/review").join(name)).expect("it is there");
+    recipe_of("review", name)
+}
+
+fn recipe_of(folder: &str, name: &str) -> Value {
+    let text = std::fs::read_to_string(root().join("examples/ci").join(folder).join(name));
+    let text = text.expect("it is there");
     // What is GitLab's own is no matter here.
     serde_saphyr::from_str(&text.replace("!reference ", "")).expect("it is YAML")
 }
@@ -140,8 +153,9 @@ fn bash(folder: &Path, script: &str) -> Output {
 
 #[test]
 fn a_pull_request_whose_plan_is_not_whole_does_not_pass_and_one_without_plans_does() {
-    for (name, script) in RECIPES {
-        let recipe = recipe(name);
+    let review = RECIPES.map(|(name, script)| (recipe_of("review", name), name, script));
+    let verify = VERIFY.map(|(name, script)| (recipe_of("verify", name), name, script));
+    for (recipe, name, script) in review.into_iter().chain(verify) {
         let script = recipe.pointer(script).and_then(Value::as_str).unwrap_or_else(|| panic!("{name}"));
         let folder = pull_request(name, true);
         let output = bash(&folder, script);

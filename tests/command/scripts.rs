@@ -84,6 +84,53 @@ fn what_init_writes_is_valid_and_plans() {
 }
 
 #[test]
+fn init_for_reviews_writes_what_each_forge_needs_and_says_what_is_left_by_hand() {
+    let files = |forge: &str| match forge {
+        "github" => vec![".github/CODEOWNERS", ".github/workflows/nodeform-verify.yml"],
+        "gitlab" => vec![".gitlab-ci.yml", "CODEOWNERS"],
+        "gitea" => vec![".gitea/workflows/nodeform-verify.yml", "CODEOWNERS"],
+        _ => vec!["nodeform-verify.yml"],
+    };
+    for forge in ["github", "gitlab", "azure-devops", "gitea"] {
+        let folder = empty_folder(&format!("init-review-{forge}"));
+        let init = ["init", "c", "--review", forge, "--git-repository", "https://forge.example/acme/nodes"];
+        let written = start(&init, &folder, "");
+        assert!(written.status.success(), "{}", aside(&written));
+        let said = out(&written);
+        assert!(said.contains("By hand, at https://forge.example/acme/nodes:\n  - "), "{said}");
+        for file in files(forge) {
+            assert!(folder.join("c").join(file).exists() && said.contains(file), "{forge}: {file}: {said}");
+        }
+        let fleet = std::fs::read_to_string(folder.join("c/fleet/nodeform.yaml")).expect("it is there");
+        let kind = forge.replace("azure-devops", "azuredevops");
+        assert!(fleet.contains("mode: review") && fleet.contains(&format!("forge: {kind}\n")), "{fleet}");
+        let valid = start(&["validate", "c/fleet"], &folder, "");
+        assert!(valid.status.success(), "{}", aside(&valid));
+        // With the approvals that are proposed it is valid too.
+        let with = fleet.replace("    # approvals:", "    approvals:").replace("    #   - {", "      - {");
+        assert_ne!(with, fleet);
+        std::fs::write(folder.join("c/fleet/nodeform.yaml"), with).expect("it can be written");
+        let valid = start(&["validate", "c/fleet"], &folder, "");
+        assert!(valid.status.success(), "{forge}: {}", aside(&valid));
+        std::fs::remove_dir_all(folder.join("c/fleet")).expect("it goes");
+        let again = start(&init, &folder, "");
+        assert!(again.status.code() == Some(1) && !folder.join("c/fleet").exists(), "nothing is overwritten");
+    }
+    let folder = empty_folder("init-review-wrong");
+    for wrong in
+        ["git@github.com:acme/nodes", "https://me:secret@forge.example/a/b", "http://forge.example/a/b"]
+    {
+        let output = start(&["init", "c", "--review", "github", "--git-repository", wrong], &folder, "");
+        assert_eq!(output.status.code(), Some(1), "{wrong}");
+        assert!(
+            aside(&output).contains("`--git-repository`: ") && !aside(&output).contains("secret"),
+            "{wrong}"
+        );
+        assert!(!folder.join("c").exists(), "{wrong}");
+    }
+}
+
+#[test]
 fn what_is_no_plan_or_no_input_is_said_to_be_so_with_a_way_out() {
     let folder = empty_folder("no-plan");
     std::fs::create_dir(folder.join("folder")).expect("made");
