@@ -136,9 +136,7 @@ impl Asking<'_> {
             Standing::Current | Standing::Stale => {}
         }
         match forge.permission(&review.by).await.map_err(unknown)? {
-            Permission::None | Permission::Read => {
-                return Ok(Err(NOT_A_WRITER.to_owned()));
-            }
+            Permission::None | Permission::Read => Ok(Err(NOT_A_WRITER.to_owned())),
             permission @ (Permission::Write | Permission::Unknown) => {
                 Ok(self.is_of_this(folder, review).map(|()| permission))
             }
