@@ -59,6 +59,9 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         if from.is_none() {
             ui.aside(&region);
         }
+        if let Some(reviewing) = &reviewing {
+            ui.aside(&reviewing.by_hand());
+        }
         return Ok(Exit::Done);
     }
     if folder.exists() && !folder.is_dir() {

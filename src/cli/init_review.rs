@@ -67,7 +67,7 @@ impl Reviewing {
             ReviewForge::Github | ReviewForge::Gitlab | ReviewForge::Gitea => "",
         };
         let git = format!(
-            "  mode: review # what moves or replaces nodes is proposed, and done once it is merged\n  git:\n    repository: \"{}\"\n    forge: {}\n    # approvals: # counted by nodeform itself, whoever merges\n    #   - {{classes: [move-pods, replace, delete-pool], count: 1{by}}}\n",
+            "  mode: review # changes that move or replace nodes are proposed, and applied once they are merged\n  git:\n    repository: \"{}\"\n    forge: {}\n    # approvals: # uncomment to require approvals, whoever merges\n    #   - {{classes: [move-pods, replace, delete-pool], count: 1{by}}}\n",
             self.repository.as_str(),
             self.word()
         );
@@ -108,38 +108,38 @@ impl Reviewing {
         };
         let (token, branch): (&str, &[&str]) = match self.forge {
             ReviewForge::Github => (
-                "a GitHub App or a machine user with Contents, Pull requests and Commit statuses: read and write, Metadata: read",
+                "a machine user with Contents, Pull requests and Commit statuses: read and write, Metadata: read",
                 &[
-                    "a ruleset for `main`: require a pull request with an approval, *review from Code Owners*, *dismiss stale approvals*, *approval of the most recent reviewable push*; no bypass for nodeform's account",
-                    "replace the teams in `.github/CODEOWNERS` by yours",
+                    "create a ruleset for `main`: require a pull request with an approval, *review from Code Owners*, *dismiss stale approvals*, *approval of the most recent reviewable push*; no bypass for nodeform's account",
+                    "replace the teams in `.github/CODEOWNERS` with yours",
                 ],
             ),
             ReviewForge::Gitlab => (
                 "the project, with scope `api` and role Developer",
                 &[
                     "protect `main`: merge by Maintainers; *Prevent approval by author* and *by users who add commits*, *Remove all approvals when commits are added*, *Code owner approval*",
-                    "replace the groups in `CODEOWNERS` by yours",
+                    "replace the groups in `CODEOWNERS` with yours",
                 ],
             ),
             ReviewForge::AzureDevops => (
                 "a service account: Code: read & write, Status: read & write; *Contribute*, *Create branch* on `nodeform/` alone, *Contribute to pull requests*",
                 &[
-                    "policies of `main`: a minimum number of reviewers, *Allow requestors to approve their own changes* off, *Prohibit the most recent pusher from approving*, *Reset all votes when there are new changes*",
-                    "*Automatically included reviewers*, required, for the path `*destroy.txt`",
-                    "*Build validation* by `nodeform-verify.yml`, for the path `/nodeform/plans/*`",
+                    "set policies of `main`: a minimum number of reviewers, *Allow requestors to approve their own changes* off, *Prohibit the most recent pusher from approving*, *Reset all votes when there are new changes*",
+                    "add *Automatically included reviewers*, required, for the path `*destroy.txt`",
+                    "add a *Build validation* by `nodeform-verify.yml`, for the path `/nodeform/plans/*`",
                 ],
             ),
             ReviewForge::Gitea => (
                 "a user of its own who may write, with `write:repository`, `write:issue`, `read:user`",
                 &[
                     "protect `main`: required approvals, a merge allowlist without nodeform's user, *Dismiss stale approvals*",
-                    "replace the team in `CODEOWNERS` by yours",
+                    "replace the team in `CODEOWNERS` with yours",
                 ],
             ),
         };
         let branch: String = branch.iter().map(|setting| format!("  - {setting}\n")).collect();
         format!(
-            "By hand, at {}:\n{branch}  - a token of {token}\nIn the cluster, in the namespace of the chart:\n  - `kubectl create secret generic nodeform-git --from-file=token=FILE`\n  - in the values of the chart: `review: {{tokenSecret: {{name: nodeform-git}}{user}}}`\n",
+            "By hand, at {}:\n{branch}  - create a token of {token}\nIn the cluster, in the namespace of the chart:\n  - run `kubectl create secret generic nodeform-git --from-file=token=FILE`\n  - in the values of the chart, set `review: {{tokenSecret: {{name: nodeform-git}}{user}}}`\n",
             self.repository.as_str()
         )
     }

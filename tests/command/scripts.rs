@@ -116,6 +116,13 @@ fn init_for_reviews_writes_what_each_forge_needs_and_says_what_is_left_by_hand()
         let again = start(&init, &folder, "");
         assert!(again.status.code() == Some(1) && !folder.join("c/fleet").exists(), "nothing is overwritten");
     }
+    let folder = empty_folder("init-review-pools");
+    let pools = root().join("examples/agent-pools/az/nodepools.json").display().to_string();
+    let review = ["--review", "gitea", "--git-repository", "https://forge.example/acme/nodes"];
+    let from = [&["init", "-", "--from", &pools, "--location", "westeurope"], &review[..]].concat();
+    let printed = start(&from, &folder, "");
+    assert!(out(&printed).contains("mode: review") && out(&printed).contains("forge: gitea\n"));
+    assert!(aside(&printed).contains("By hand, at "), "{}", aside(&printed));
     let folder = empty_folder("init-review-wrong");
     for wrong in
         ["git@github.com:acme/nodes", "https://me:secret@forge.example/a/b", "http://forge.example/a/b"]
