@@ -161,7 +161,7 @@ pub(super) struct Withdrawn {
 }
 
 fn rests(until: Timestamp) -> GitOpsFault {
-    let fault = GitOpsFault::of(format!("the forge asked not to be asked again before {until:.0}"));
+    let fault = GitOpsFault::of(format!("the forge limits requests: next attempt at {until:.0}"));
     GitOpsFault { until: Some(until), ..fault }
 }
 

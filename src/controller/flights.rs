@@ -465,7 +465,7 @@ impl Flight {
             let mut tell = |event: rollout::Event| ended.extend(teller.tell(&event));
             let left = carrying.conclude((&next, seen), stop, &mut tell).await;
             for (change, because) in left.open {
-                tracing::info!(plan = self.carrying.plan.id(), %change, "left until it is looked at again: it waits for {because}");
+                tracing::info!(plan = self.carrying.plan.id(), %change, "not applied yet, waiting for {because}");
             }
         }
         is_over

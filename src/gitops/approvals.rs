@@ -111,9 +111,9 @@ impl Asking<'_> {
         merged.ok_or_else(|| {
             let target = self.place.branch.as_str();
             GitOpsFault::stale(format!(
-                "it needs approvals, and no pull request of branch `{source}` into `{target}` is merged"
+                "it needs approvals, and there is no merged pull request from branch `{source}` into `{target}`"
             ))
-            .hint("remove the folder, and merge plans by their pull requests alone")
+            .hint("delete the folder, and merge plans only through their pull requests")
         })
     }
 
@@ -146,12 +146,7 @@ impl Asking<'_> {
     /// Looks whether what was approved is what was merged, with fewer removals at most.
     fn is_of_this(&self, folder: &Folder, review: &Review) -> Result<(), String> {
         let Some(commit) = &review.commit else {
-            return match review.standing {
-                Standing::Current => Ok(()),
-                Standing::Stale | Standing::Dismissed | Standing::Unofficial => {
-                    Err("approved a commit that the forge does not name".to_owned())
-                }
-            };
+            return Err("approved a commit that the forge does not name".to_owned());
         };
         let short = commit.as_str().get(..7).unwrap_or_default();
         match self.read_at(folder, commit.as_str()) {
@@ -257,9 +252,9 @@ fn missing(
     let page = pull_request.url.as_ref().map_or_else(String::new, |url| format!(": {url}"));
     GitOpsFault::stale(what)
         .hint(format!(
-            "approve pull request {number} as it was merged, where the forge still takes that{page}"
+            "approve pull request {number}, if the forge still allows reviews of merged pull requests{page}"
         ))
-        .hint("or remove the folder: it is then proposed again, to be approved before it is merged")
+        .hint("or delete the folder: nodeform proposes it again, to be approved before the merge")
 }
 
 fn no_forge() -> GitOpsFault {

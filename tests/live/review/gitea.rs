@@ -300,7 +300,7 @@ async fn a_forge_that_asks_for_a_pause_or_says_nothing_holds_no_routine_work() {
     story.reviewed.drifts().await;
     let stage = &story.reviewed.stage;
     let stops = async || story.reviewed.fleet().await["status"]["stops"].to_string();
-    stage.program.wait(async || stops().await.contains("the forge asked not to be asked again before")).await;
+    stage.program.wait(async || stops().await.contains("the forge limits requests: next attempt at")).await;
     let asked = || recorder.seen().iter().filter(|asked| asked.path.starts_with("/api/")).count();
     let before_pause = asked();
     stage.start_pod("big-c", "3", &["c"]).await;
