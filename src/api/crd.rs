@@ -10,6 +10,7 @@ use super::node_claim::{NodeClaimSpec, NodeClaimStatus};
 use super::node_fleet::{NodeFleetSpec, NodeFleetStatus};
 use super::node_overlay::{NodeOverlaySpec, NodeOverlayStatus};
 use super::node_plan::{NodePlanChunkSpec, NodePlanSpec, NodePlanStatus};
+use super::node_plan_approval::NodePlanApprovalSpec;
 use super::node_pool::{NodePoolSpec, NodePoolStatus};
 use super::structural::schema_of;
 
@@ -46,6 +47,11 @@ pub fn schema(kind: Kind) -> Value {
             schema_of::<NodePlanSpec>(),
             Some(schema_of::<NodePlanStatus>()),
         ),
+        Kind::NodePlanApproval => (
+            "NodePlanApproval is what one person decided about one NodePlan, where plans are reviewed without Git.",
+            schema_of::<NodePlanApprovalSpec>(),
+            None,
+        ),
         Kind::NodePlanChunk => {
             ("NodePlanChunk is a chunk of the text of a NodePlan.", schema_of::<NodePlanChunkSpec>(), None)
         }
@@ -80,6 +86,7 @@ fn is_spec_required(kind: Kind) -> bool {
         | Kind::NodeClaim
         | Kind::NodeOverlay
         | Kind::NodePlan
+        | Kind::NodePlanApproval
         | Kind::NodePlanChunk
         | Kind::NodePool => true,
         Kind::AksNodeClass | Kind::NodeFleet => false,
@@ -121,7 +128,7 @@ pub fn definition(kind: Kind) -> Value {
 
 fn version_of(kind: Kind, name: &str) -> Value {
     let mut subresources = json!({});
-    if kind != Kind::NodePlanChunk {
+    if !matches!(kind, Kind::NodePlanApproval | Kind::NodePlanChunk) {
         subresources["status"] = json!({});
     }
     if kind == Kind::NodePool {
@@ -188,6 +195,13 @@ fn columns(kind: Kind) -> Vec<Value> {
             wide(column("Weight", ".spec.weight", "integer")),
         ],
         Kind::NodePlan => columns_of_plan(age),
+        Kind::NodePlanApproval => vec![
+            described(column("Plan", ".spec.plan", "string"), "The NodePlan."),
+            described(column("Decision", ".spec.decision", "string"), "What was decided."),
+            described(column("By", ".spec.approver", "string"), "Who decided."),
+            age,
+            wide(column("Reason", ".spec.reason", "string")),
+        ],
         Kind::NodePlanChunk => vec![
             column("Chunk", ".spec.number", "integer"),
             described(column("Of", ".spec.of", "integer"), "How many chunks the plan's text has."),

@@ -14,6 +14,7 @@ pub mod node_class_hash;
 pub mod node_fleet;
 pub mod node_overlay;
 pub mod node_plan;
+pub mod node_plan_approval;
 pub mod node_pool;
 pub mod path;
 pub mod pattern;
@@ -25,7 +26,8 @@ pub mod template;
 pub mod text;
 pub mod units;
 
-/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet, NodePlan and its chunks.
+/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet, NodePlan, its
+/// chunks and its approvals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `karpenter.azure.com` AKSNodeClass.
@@ -40,6 +42,8 @@ pub enum Kind {
     NodeOverlay,
     /// `nodeform.dev` NodePlan.
     NodePlan,
+    /// `nodeform.dev` NodePlanApproval.
+    NodePlanApproval,
     /// `nodeform.dev` NodePlanChunk.
     NodePlanChunk,
     /// `karpenter.sh` NodePool.
@@ -77,13 +81,14 @@ pub struct KindFacts {
 
 impl Kind {
     /// Every kind, by name.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::AksNodeClass,
         Self::CapacityBuffer,
         Self::NodeClaim,
         Self::NodeFleet,
         Self::NodeOverlay,
         Self::NodePlan,
+        Self::NodePlanApproval,
         Self::NodePlanChunk,
         Self::NodePool,
     ];
@@ -97,6 +102,7 @@ impl Kind {
             Self::NodeFleet => &NODE_FLEET,
             Self::NodeOverlay => &NODE_OVERLAY,
             Self::NodePlan => &NODE_PLAN,
+            Self::NodePlanApproval => &NODE_PLAN_APPROVAL,
             Self::NodePlanChunk => &NODE_PLAN_CHUNK,
             Self::NodePool => &NODE_POOL,
         }
@@ -211,6 +217,21 @@ static NODE_PLAN: KindFacts = KindFacts {
     categories: &["nodeform"],
     schema: include_str!("../../schemas/nodeplan.json"),
     crd: include_str!("../../crds/nodeform.dev_nodeplans.yaml"),
+};
+
+static NODE_PLAN_APPROVAL: KindFacts = KindFacts {
+    group: "nodeform.dev",
+    version: "v1alpha1",
+    version_deprecated: None,
+    version_unserved: None,
+    is_namespaced: false,
+    kind: "NodePlanApproval",
+    plural: "nodeplanapprovals",
+    singular: "nodeplanapproval",
+    short_names: &["npa"],
+    categories: &["nodeform"],
+    schema: include_str!("../../schemas/nodeplanapproval.json"),
+    crd: include_str!("../../crds/nodeform.dev_nodeplanapprovals.yaml"),
 };
 
 static NODE_PLAN_CHUNK: KindFacts = KindFacts {

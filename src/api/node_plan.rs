@@ -81,6 +81,10 @@ pub struct NodePlanSpec {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("format" = "date-time", "maxLength" = 64)))]
     pub expires_at: Option<String>,
+    /// Whether it begins only once a NodePlanApproval approves it: so it is where people review what the controller plans, and
+    /// the NodeFleet names no repository.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub needs_approval: bool,
     /// How much it changes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<PlannedChanges>,
@@ -202,6 +206,8 @@ pub struct NodePlanStatus {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Phase {
+    /// It waits for an approval: `nodeform approve`.
+    Proposed,
     /// It is being carried out, or was interrupted: what has begun is finished by `nodeform apply`.
     Applying,
     /// Every change is done, no longer needed, or was struck in review.
@@ -214,6 +220,8 @@ pub enum Phase {
     Withdrawn,
     /// Its time was over before it began: nothing of it was done.
     Expired,
+    /// Somebody rejected it before it began: nothing of it was done.
+    Rejected,
 }
 
 /// How many changes have which outcome.

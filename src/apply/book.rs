@@ -11,11 +11,11 @@ use jiff::Timestamp;
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 use crate::ledger::{
-    self, CHUNKS, Changes, Entry, GivenUp, Ledger, LedgerFault, Lost, NeverJoined, PLANS, Progress, Recorded,
-    Refused, Written,
+    self, CHUNKS, Changes, Entry, Fate, GivenUp, Ledger, LedgerFault, Lost, NeverJoined, PLANS, Progress,
+    Proposed, Recorded, Refused, Written,
 };
 use crate::model::{ChangeClass, Digest, Refusal};
-use crate::plan::{Change, ChangeId, PlanSpec, Summary, figures};
+use crate::plan::{Change, ChangeId, Plan, PlanSpec, Summary, figures, file};
 use crate::review::ApprovedPlan;
 use crate::review::proposal::class;
 use crate::rollout::{Loss, Outcome, Silent};
@@ -23,6 +23,12 @@ use crate::rollout::{Loss, Outcome, Silent};
 /// Why a plan cannot be begun, as far as the ledger knows.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotBegun {
+    /// It waits for an approval.
+    #[error("plan `{name}` needs an approval")]
+    Unapproved {
+        /// Its name.
+        name: String,
+    },
     /// It was carried out before.
     #[error("plan `{name}` was carried out before, and ended as {phase}: it is spent")]
     Spent {
@@ -47,6 +53,7 @@ impl NotBegun {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
+            Self::Unapproved { name } => format!("approve it: `nodeform approve {name}`"),
             Self::Spent { .. } => "plan again: `nodeform plan --live --out plan.json`".to_owned(),
             Self::NoKind => {
                 "install the kinds: `nodeform crds | kubectl apply --server-side -f -`".to_owned()
@@ -71,6 +78,8 @@ impl From<ClusterFailure> for NotBegun {
 pub enum By<'a> {
     /// The controller.
     Controller,
+    /// The controller, since people approved it in the cluster.
+    Approval,
     /// A person, by a command; with the folder that the plan was merged in, where it was reviewed in Git.
     Person(Option<&'a str>),
 }
@@ -105,6 +114,15 @@ impl Book {
         if let Some(known) = known.filter(|known| known.is_spent()) {
             return Err(NotBegun::Spent { name: known.name.clone(), phase: format!("{:?}", known.phase()) });
         }
+        if let Some(proposed) = ledger.proposed.iter().find(|plan| plan.digest == digest) {
+            let name = proposed.name.clone();
+            if proposed.is_spent() {
+                return Err(NotBegun::Spent { name, phase: format!("{:?}", proposed.phase()) });
+            }
+            if by != By::Approval {
+                return Err(NotBegun::Unapproved { name });
+            }
+        }
         let name = ledger::name(&digest);
         let started_at = status.as_ref().and_then(|status| status.started_at.as_deref()?.parse().ok());
         // What an earlier run was told counts on.
@@ -123,7 +141,7 @@ impl Book {
             losses: ledger.plans.iter().flat_map(losses).collect(),
             writer,
             plan: Arc::clone(plan),
-            entry: entry(plan, by, digest),
+            entry: entry(plan.plan(), by, digest),
             name,
             status,
         };
@@ -162,15 +180,7 @@ impl Book {
 
     /// Writes the plan itself down, with its text.
     async fn write_plan(&self) -> Result<(), NotBegun> {
-        for Written { at, object } in ledger::objects(&self.entry)? {
-            match self.writer.create(at, &object).await {
-                Ok(_) => {}
-                // A chunk that is there already.
-                Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
-                Err(failure) => return Err(failure.into()),
-            }
-        }
-        Ok(())
+        record(&self.writer, &self.entry).await
     }
 
     /// Returns what became of changes in an earlier run: those that are not tried again. Of a node that was to come it is
@@ -270,6 +280,40 @@ impl Book {
     }
 }
 
+/// Writes a plan down, with its text. What is there already is the same.
+async fn record(writer: &Writer, entry: &Entry) -> Result<(), NotBegun> {
+    for Written { at, object } in ledger::objects(entry)? {
+        match writer.create(at, &object).await {
+            Ok(_) => {}
+            // A chunk that is there already.
+            Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
+            Err(failure) => return Err(failure.into()),
+        }
+    }
+    Ok(())
+}
+
+/// Writes a plan down that waits for an approval: nothing of it begins before.
+///
+/// # Errors
+/// The API server refuses, or does not answer.
+pub async fn propose(writer: &Writer, plan: &Plan, at: Timestamp) -> Result<(), NotBegun> {
+    let digest = plan.digest();
+    record(writer, &entry(plan, By::Approval, digest)).await?;
+    let name = ledger::name(&digest);
+    let changes = figures::described(plan).into_iter().map(|(id, line)| (id.to_string(), line)).collect();
+    settle(writer, &name, &Fate::Waits(Proposed { name: &name, changes }), at).await
+}
+
+/// Writes down how a plan stands of which nothing has begun.
+///
+/// # Errors
+/// The API server refuses, or does not answer.
+pub async fn settle(writer: &Writer, name: &str, fate: &Fate<'_>, at: Timestamp) -> Result<(), NotBegun> {
+    writer.patch_status(&format!("{PLANS}/{name}"), &ledger::proposal_patch(fate, at)).await?;
+    Ok(())
+}
+
 /// Says what each change is; one that is gone on with, as it was said when it was planned, when more was known.
 fn changes(plan: &ApprovedPlan, status: Option<&NodePlanStatus>) -> BTreeMap<String, String> {
     let now = figures::described(plan.plan()).into_iter().map(|(id, line)| (id.to_string(), line));
@@ -314,6 +358,21 @@ pub async fn text(cluster: &Cluster, plan: &Recorded) -> Result<String, NotBegun
     Ok(ledger::text(plan, &chunks)?)
 }
 
+/// Reads a plan that was proposed, whole, as people review it.
+///
+/// # Errors
+/// The API server refuses, the text is not whole, or it is not the plan of the digest.
+pub async fn file(cluster: &Cluster, plan: &Recorded) -> Result<Plan, NotBegun> {
+    let chunks = cluster.list(CHUNKS, &ledger::chunks_of(&plan.name)).await?.items();
+    let text = ledger::file(plan, &chunks)?;
+    let other = |why: String| LedgerFault::Unreadable { name: plan.name.clone(), why };
+    let read = file::read(&text).map_err(|fault| other(fault.to_string()))?;
+    match read.digest() == plan.digest {
+        true => Ok(read),
+        false => Err(LedgerFault::OtherText { name: plan.name.clone() }.into()),
+    }
+}
+
 /// Reads the plans of the ledger.
 ///
 /// # Errors
@@ -322,9 +381,13 @@ pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
     Ok(ledger::read(&cluster.list(PLANS, "").await?.items()))
 }
 
-fn entry(plan: &ApprovedPlan, by: By<'_>, digest: Digest) -> Entry {
-    let spec: &PlanSpec = plan.spec();
-    let text = serde_json::to_string(spec).unwrap_or_default();
+fn entry(plan: &Plan, by: By<'_>, digest: Digest) -> Entry {
+    let spec: &PlanSpec = &plan.spec;
+    let text = match by {
+        // People review it whole.
+        By::Approval => file::write(plan),
+        By::Controller | By::Person(_) => serde_json::to_string(spec).unwrap_or_default(),
+    };
     let mut changes = Changes::default();
     for planned in spec.changes.values() {
         let class = match &planned.change {
@@ -349,16 +412,16 @@ fn entry(plan: &ApprovedPlan, by: By<'_>, digest: Digest) -> Entry {
     Entry {
         digest,
         parent: spec.parent,
-        cluster: Some(plan.execution().cluster.uid.to_string()),
-        class: class(plan.plan()).map(|class| class.to_string()),
+        cluster: spec.execution.as_ref().map(|execution| execution.cluster.uid.to_string()),
+        class: class(plan).map(|class| class.to_string()),
         // A plan that was read back says nothing of money.
-        monthly_delta: Some(Summary::of(plan.plan()).monthly_delta)
-            .filter(|_| plan.plan().evidence.seen_at.is_some()),
+        monthly_delta: Some(Summary::of(plan).monthly_delta).filter(|_| plan.evidence.seen_at.is_some()),
         expires_at: spec.expires_at,
         folder: match by {
             By::Person(folder) => folder.map(str::to_owned),
-            By::Controller => None,
+            By::Controller | By::Approval => None,
         },
+        needs_approval: by == By::Approval,
         is_automatic: by == By::Controller,
         changes,
         text,

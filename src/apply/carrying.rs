@@ -183,8 +183,9 @@ impl Carrying {
         let mut ended = Ended::of(next, &self.memory, is_stopped);
         let begun = rollout::begun(self.plan.id(), seen);
         let is_over = !next.blind && !ended.open.keys().any(|change| begun.contains(change));
-        if stop.is_withdrawn() && is_over && !ended.is_so() {
-            self.withdraw(&mut ended, tell).await;
+        let withdrawn = stop.withdrawn().filter(|_| is_over && !ended.is_so());
+        if let Some(because) = withdrawn {
+            self.withdraw((&mut ended, because), tell).await;
         } else if !ended.open.is_empty() {
             self.leave(&ended.open, tell).await;
         }
@@ -204,9 +205,9 @@ impl Carrying {
     }
 
     /// Ends it as withdrawn: what has not begun ends, and the plan is spent. What is under way still stays so.
-    async fn withdraw(&mut self, ended: &mut Ended, tell: &mut impl FnMut(Event)) {
+    async fn withdraw(&mut self, (ended, because): (&mut Ended, &Arc<str>), tell: &mut impl FnMut(Event)) {
         for change in std::mem::take(&mut ended.open).into_keys() {
-            let outcome = Outcome::NoLongerHolds { because: WITHDRAWN.into() };
+            let outcome = Outcome::NoLongerHolds { because: because.clone() };
             self.book.note(&change, &outcome);
             tell(self.news.settle(change.clone(), outcome.clone()));
             ended.outcomes.insert(change, outcome);

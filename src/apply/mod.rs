@@ -23,7 +23,7 @@ mod tidy;
 mod token;
 
 pub use actor::{Actor, Means};
-pub use book::{Book, By, NotBegun, ended, recorded, text};
+pub use book::{Book, By, NotBegun, ended, file, propose, recorded, settle, text};
 pub use brakes::BrakeReader;
 pub use carrying::{Carrying, WITHDRAWN};
 pub use driver::{Driver, PATIENCE};

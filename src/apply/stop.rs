@@ -1,7 +1,7 @@
 //! How far a rollout is to be stopped: said by whoever hears Ctrl-C or looks at a branch, heeded before each start.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// How far a rollout is to be stopped; shared with whoever hears Ctrl-C, and who looks at the branch of a merged plan.
 #[derive(Clone, Debug, Default)]
@@ -10,7 +10,7 @@ pub struct Stop(Arc<Signals>);
 #[derive(Debug, Default)]
 struct Signals {
     asked: AtomicU8,
-    is_withdrawn: AtomicBool,
+    withdrawn: OnceLock<Arc<str>>,
     is_held: AtomicBool,
 }
 
@@ -20,9 +20,9 @@ impl Stop {
         self.0.asked.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Says that the plan was withdrawn: nothing new begins, and it is spent.
-    pub fn withdraw(&self) {
-        self.0.is_withdrawn.store(true, Ordering::SeqCst);
+    /// Says that the plan was withdrawn, and why: nothing new begins, and it is spent. The first reason counts.
+    pub fn withdraw(&self, because: &str) {
+        let _ = self.0.withdrawn.set(because.into());
     }
 
     /// Says whether nothing new is to begin for now.
@@ -39,7 +39,13 @@ impl Stop {
     /// Returns whether the plan was withdrawn.
     #[must_use]
     pub fn is_withdrawn(&self) -> bool {
-        self.0.is_withdrawn.load(Ordering::SeqCst)
+        self.withdrawn().is_some()
+    }
+
+    /// Returns why the plan was withdrawn, where it was.
+    #[must_use]
+    pub fn withdrawn(&self) -> Option<&Arc<str>> {
+        self.0.withdrawn.get()
     }
 
     /// Returns whether nothing new is to begin now.

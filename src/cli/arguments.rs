@@ -46,6 +46,12 @@ pub(super) enum Command {
     /// Show what the fleet is doing, from objects of the cluster alone
     #[cfg(feature = "live")]
     Status(super::status::StatusArguments),
+    /// Approve a plan that waits in the cluster, where the NodeFleet names no repository
+    #[cfg(feature = "live")]
+    Approve(super::approve::ApproveArguments),
+    /// Reject a plan that waits in the cluster, or stop one that was approved
+    #[cfg(feature = "live")]
+    Reject(super::approve::RejectArguments),
     /// Show a saved plan
     Show(ShowArguments),
     /// Show how two snapshots, or two saved plans, differ
@@ -216,6 +222,9 @@ pub(super) struct PlanArguments {
         "hpa", "cron", "scale", "with", "prune", "no_system_daemonsets", "fail_on", "max_monthly_increase",
     ])]
     pub(super) refresh_only: bool,
+    /// Also say what happens by itself, what people review and what is held: by the NodeFleet of INPUT (`fleet`) or of a file
+    #[arg(long, value_name = "fleet|FILE", conflicts_with = "before", help_heading = headings::CHANGES)]
+    pub(super) against: Option<super::against::Against>,
     #[command(flatten)]
     pub(super) names: NamesArguments,
     /// Choose nodes by this strategy [default: the NodeFleet's, else cheapest]
@@ -292,9 +301,12 @@ pub(super) enum PlanOutput {
     after_help = "Example:\n  nodeform plan examples/quickstart --out plan.json\n  nodeform show plan.json --all\n"
 )]
 pub(super) struct ShowArguments {
-    /// The saved plan; `-` is standard input
+    /// The saved plan; `-` is standard input, `nodeplan/ID` a NodePlan of the cluster
     #[arg(value_name = "PLAN")]
     pub(super) plan: PathBuf,
+    #[cfg(feature = "live")]
+    #[command(flatten)]
+    pub(super) context: super::context::ContextArguments,
     /// Print every request that applying a live plan sends, without secrets
     #[cfg(feature = "live")]
     #[arg(long, conflicts_with_all = ["all", "output"])]

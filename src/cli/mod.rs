@@ -2,8 +2,11 @@
 //!
 //! Commands are thin: they read, call the pure steps in their order, and print what these return.
 
+mod against;
 #[cfg(feature = "live")]
 mod apply;
+#[cfg(feature = "live")]
+mod approve;
 mod arguments;
 #[cfg(feature = "live")]
 mod bars;
@@ -37,6 +40,8 @@ mod logs;
 mod merged;
 mod names;
 mod narrow;
+#[cfg(feature = "live")]
+mod nodeplan;
 mod plan;
 mod plugin;
 mod process;
@@ -120,6 +125,10 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Controller(arguments) => controller::run(&arguments, ui),
         #[cfg(feature = "live")]
         Command::Status(arguments) => status::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Approve(arguments) => approve::approve(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Reject(arguments) => approve::reject(&arguments, ui),
         Command::Show(arguments) => saved::show(&arguments, ui),
         Command::Diff(arguments) => diff::run(&arguments, ui),
         Command::Verify(arguments) => saved::verify(&arguments, ui),

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use jiff::SignedDuration;
 
+use super::against::Against;
 use super::arguments::{PlanArguments, PlanOutput, StrategyArgument};
 use super::compare::{self, Compared};
 use super::exit::{Exit, Failure};
@@ -29,6 +30,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         forget,
         destroy,
         refresh_only: _,
+        against,
         strategy,
         out,
         output,
@@ -42,6 +44,9 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let valid_for = said.map(Validity::For).unwrap_or_default();
     if from.is_empty() {
         return Err(nothing_named());
+    }
+    if against.is_some() && *output != PlanOutput::Human {
+        return Err(Failure::error("`--against` is said in text").hint("leave out `--output`"));
     }
     let targets = world::targets(target)?;
     let wishes = Wishes { destroy: *destroy, ..world::wishes(replace, forget)? };
@@ -59,10 +64,13 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let proves_bound = *verbose || asks_for_both;
     let options =
         Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
+    let mut decided_by = None;
     let Compared { planned, patches, strays } = match before {
         None => {
-            let world = automatic::by_name(world::inhabited(after, options.clone())?);
+            let mut world = automatic::by_name(world::inhabited(after, options.clone())?);
+            against.iter().try_for_each(|against| against.decide(&mut world))?;
             let planned = if asks_for_both { both(&world, ui) } else { world::planned(&world) };
+            decided_by = Some(world.clone()).filter(|_| against.is_some());
             Compared { planned: planned?, patches: Vec::new(), strays: world.strays }
         }
         Some(_) if names == Names::Omit => {
@@ -82,6 +90,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         saved::save(file, plan, &read)?;
     }
     saved::print((plan, &patches), out.as_deref(), (*output, *all), ui)?;
+    decided_by.iter().try_for_each(|world| Against::say(plan, world, ui))?;
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }

@@ -261,5 +261,5 @@ fn seen(arguments: &ProposeArguments, connected: &Connected, ui: Ui) -> Result<W
 fn planned(world: &World, class: Option<ClassArgument>, standing: &Standing) -> Result<Plan, Failure> {
     let own = class.map(ClassArgument::class);
     let planner = |world: &World| world::planned(world).map(|planned| planned.plan.plan().clone());
-    gitops::planned(world, own, standing, planner)
+    gitops::planned(world, own, |own| standing.others(own), planner)
 }

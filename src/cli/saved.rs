@@ -105,6 +105,12 @@ pub(super) fn save_text(path: &Path, text: &str, read: &BTreeSet<PathBuf>) -> Re
 /// `nodeform show`: needs nothing but the file.
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
     let ShowArguments { plan: path, all, output, gates, .. } = arguments;
+    #[cfg(feature = "live")]
+    let plan = match super::nodeplan::id_of(path) {
+        Some(id) => super::nodeplan::read(id, &arguments.context)?,
+        None => read(path)?,
+    };
+    #[cfg(not(feature = "live"))]
     let plan = read(path)?;
     #[cfg(feature = "live")]
     if arguments.requests {

@@ -95,6 +95,11 @@ fn text(found: &Found) -> String {
         of_fleet(fleet, &mut lines);
     }
     let waits = waits(fleets);
+    for plan in ledger.proposed.iter().filter(|plan| plan.phase() == Phase::Proposed) {
+        let name = &plan.name;
+        lines.push(format!("Waits for an approval: plan `{name}`{}", glance(plan)));
+        lines.push(format!("  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"));
+    }
     for shown in shown(ledger) {
         lines.push(shown.line());
         by_change(shown.plan, (plans.get(&shown.plan.name), &waits), &mut lines);

@@ -8,6 +8,7 @@ use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Notify;
 
 use super::beside::{Beside, beside};
+use super::desk::ApprovedIn;
 use super::serve::Health;
 use super::tell::{Ended, Teller, kept};
 use crate::api::node_fleet::PlanInFlight;
@@ -53,8 +54,8 @@ pub(super) async fn look(reader: &Reader) -> Looked {
 pub(super) struct Approval {
     /// Its folder, with its month.
     pub(super) name: String,
-    /// The same with the repository and the branch, as the ledger has it.
-    pub(super) folder: String,
+    /// Where it was approved.
+    pub(super) place: ApprovedIn,
     /// Whether it is to stop.
     pub(super) stop: Stop,
 }

@@ -52,9 +52,9 @@ pub(super) async fn has_begun(cluster: &Cluster) -> Result<bool, ClusterFailure>
 }
 
 /// Whether the controller goes on with a plan in mode `auto`, whoever began it. What was merged in Git is gone on with by who
-/// applies that.
+/// applies that, and what was approved in the cluster is taken up while it is approved.
 pub(super) const fn is_ours_to_finish(plan: &Recorded) -> bool {
-    plan.folder.is_none()
+    plan.folder.is_none() && !plan.needs_approval
 }
 
 /// Whether the controller began a plan itself: nothing else is wound down. What a person began by `nodeform apply`, that

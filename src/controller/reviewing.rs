@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::desk::{Desk, Repository};
-use super::proposing::{Progress, Proposals, Proposed};
+use super::proposing::{Progress, Proposals, Proposed, is_reviewed, proposed_by_itself};
 use crate::apply::ended;
 use crate::automatic;
 use crate::gitops::{self, Folder, GitOpsFault, Narrowed, NotTaken, Refused, Taking};
@@ -49,6 +49,12 @@ pub(super) struct Begins {
     pub(super) said: Vec<String>,
 }
 
+/// Whether a step has anything to do: something is approved, or may be proposed.
+pub(super) fn is_needed(world: &World, desk: &Desk) -> bool {
+    let reviewed = &world.policy.fleet.reviewed;
+    !desk.folders.waiting.is_empty() || proposed_by_itself().any(|class| is_reviewed(reviewed, class))
+}
+
 /// Decides what of the merged plans begins; where none does, what is proposed. Plans, and waits for Git, on this thread.
 pub(super) fn step(asked: Asked) -> Done {
     let Asked { world, desk, begun, passed_over, mut progress, planner, repository, clock_speed } = asked;
@@ -64,12 +70,12 @@ pub(super) fn step(asked: Asked) -> Done {
         }
     }
     // Whether people closed a pull request is not known while the forge does not say.
-    let may_propose = !world.policy.fleet.is_suspended && desk.pull_requests.is_ok();
+    let may_propose = !world.policy.fleet.is_suspended && desk.board.may_propose();
     let proposed = match merged.begins.is_none() && may_propose {
         true => {
-            let (desk, world, planner) = (&desk, &world, &*planner);
+            let (board, world, planner) = (&*desk.board, &world, &*planner);
             let key = repository.signing_key.as_deref();
-            Proposals { desk, world, planner, key, clock_speed, proposed: Proposed::default() }
+            Proposals { board, world, planner, key, clock_speed, proposed: Proposed::default() }
                 .keep_up(&mut progress)
         }
         false => Proposed::default(),

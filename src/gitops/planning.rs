@@ -1,21 +1,21 @@
 //! A plan to be proposed: of one class where one is named, beside what is proposed and merged already.
 
-use super::standing::Standing;
 use crate::model::ChangeClass;
 use crate::offline::again::forget_waiting;
+use crate::offline::beside::Other;
 use crate::offline::{World, beside};
 use crate::plan::Plan;
 use crate::review::proposal;
 
-/// Plans a world beside what is proposed and merged already; `planner` plans and has it judged. Without `own` the class of the
-/// plan is its own.
+/// Plans a world beside what is proposed and approved already, as `others` says for the plan's own class; `planner` plans and has it
+/// judged. Without `own` the class of the plan is its own.
 ///
 /// # Errors
 /// Whatever keeps the planner from a plan.
 pub fn planned<E>(
     world: &World,
     own: Option<ChangeClass>,
-    standing: &Standing,
+    others: impl Fn(Option<ChangeClass>) -> Vec<Other>,
     planner: impl Fn(&World) -> Result<Plan, E>,
 ) -> Result<Plan, E> {
     // What is proposed of the plan's own class is replaced by it.
@@ -23,7 +23,7 @@ pub fn planned<E>(
         Some(class) => Some(class),
         None => proposal::class(&planner(world)?),
     };
-    let others = standing.others(own);
+    let others = others(own);
     let mut world = world.clone();
     beside::leave(&mut world, &others);
     let mut plan = planner(&world)?;

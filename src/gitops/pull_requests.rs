@@ -284,8 +284,10 @@ async fn tell_outcome(
         let phase = recorded.phase();
         let state = match phase {
             Phase::Done => StatusState::Success,
-            Phase::Applying => StatusState::Pending,
-            Phase::Partial | Phase::Failed | Phase::Withdrawn | Phase::Expired => StatusState::Failure,
+            Phase::Proposed | Phase::Applying => StatusState::Pending,
+            Phase::Partial | Phase::Failed | Phase::Withdrawn | Phase::Expired | Phase::Rejected => {
+                StatusState::Failure
+            }
         };
         let description = format!("plan {}: {phase:?}", recorded.name);
         let status = Status { context: APPLY.to_owned(), state, description, url: None };

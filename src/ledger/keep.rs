@@ -38,6 +38,13 @@ pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
             plans.push(format!("{PLANS}/{}", plan.name));
         }
     }
+    // Rejections are remembered, and what ended is told of, for as long as other plans are.
+    for plan in
+        ledger.proposed.iter().filter(|plan| is_old(plan, now) && (plan.is_spent() || !can_begin(plan, now)))
+    {
+        texts.extend(chunk_names(&plan.name, plan.chunks).map(|name| format!("{CHUNKS}/{name}")));
+        plans.push(format!("{PLANS}/{}", plan.name));
+    }
     // A text that goes before its plan leaves a plan that says so; the other way round it would stay for ever.
     texts.extend(plans);
     texts
@@ -87,6 +94,7 @@ mod tests {
             summary: PlanSummary::default(),
             expires_at: Some(created.parse().unwrap()),
             folder: None,
+            needs_approval: false,
             is_automatic: false,
             created: Some(created.parse().unwrap()),
             chunks,
@@ -95,7 +103,7 @@ mod tests {
     }
 
     fn gone(plans: Vec<Recorded>) -> Vec<String> {
-        let paths = superfluous(&Ledger { plans, faults: Vec::new() }, NOW.parse().unwrap());
+        let paths = superfluous(&Ledger { plans, ..Ledger::default() }, NOW.parse().unwrap());
         let name = |path: String| path.rsplit('/').next().map(str::to_owned);
         let is_chunk = |path: &String| path.starts_with(&format!("{CHUNKS}/"));
         assert!(paths.iter().all(|path| is_chunk(path) == path.contains('-')), "{paths:?}");

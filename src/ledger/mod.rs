@@ -3,20 +3,25 @@
 //!
 //! ```text
 //!  Entry ─▶ write::objects ─▶ chunks, then the plan ─▶ (API server) ─▶ read ─▶ last plan, refusals, unfinished
-//!  Progress ─▶ status::patch ─▶ (its status)                            └─▶ text: from chunks, by digest
+//!  Progress ─▶ status::patch ─▶ (its status)                            ├─▶ text: from chunks, by digest
+//!                                                       NodePlanApproval ─▶ decisions: who approves, who rejects
 //! ```
 //!
 //! Objects in, objects out: nothing is sent. Must never hold a secret, nor take a plan for whole that is not.
 
+mod decisions;
 mod fault;
 mod keep;
+mod proposal;
 mod read;
 mod status;
 mod write;
 
+pub use decisions::{Decisions, Rejection, decision, decisions};
 pub use fault::LedgerFault;
 pub use keep::superfluous;
-pub use read::{Ledger, PlanSummary, Recorded, read, text};
+pub use proposal::{Fate, Proposed, proposal_patch};
+pub use read::{Ledger, PlanSummary, Recorded, file, read, text};
 pub use status::{GivenUp, Lost, NeverJoined, Outcome, Progress, Refused, patch};
 pub use write::{Changes, Entry, Written, chunk_names, name, objects};
 
@@ -25,6 +30,9 @@ pub const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 /// Where the chunks of their texts are.
 pub const CHUNKS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanchunks";
+
+/// Where people's decisions about plans are.
+pub const APPROVALS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanapprovals";
 
 /// Returns what selects the chunks of a plan's text.
 #[must_use]

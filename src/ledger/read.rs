@@ -18,8 +18,10 @@ use crate::model::{
 /// What was recorded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
-    /// The plans, the oldest first.
+    /// The plans with effects, the oldest first.
     pub plans: Vec<Recorded>,
+    /// The plans that wait for an approval, or that ended before anything of them began, the oldest first.
+    pub proposed: Vec<Recorded>,
     /// What cannot be read of it.
     pub faults: Vec<LedgerFault>,
 }
@@ -54,6 +56,8 @@ pub struct Recorded {
     pub expires_at: Option<Timestamp>,
     /// The folder that it was merged in, where it was reviewed in Git.
     pub folder: Option<String>,
+    /// Whether it begins only once a NodePlanApproval approves it.
+    pub needs_approval: bool,
     /// Whether the controller has it carried out; else a person does, by a command.
     pub is_automatic: bool,
     /// When it was recorded.
@@ -65,10 +69,17 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// Returns how far it is; one without a status may have had effects.
+    /// Returns how far it is; one without a status may have had effects, unless it needs an approval.
     #[must_use]
     pub fn phase(&self) -> Phase {
-        self.status.as_ref().and_then(|status| status.phase).unwrap_or(Phase::Applying)
+        let unsaid = if self.needs_approval { Phase::Proposed } else { Phase::Applying };
+        self.status.as_ref().and_then(|status| status.phase).unwrap_or(unsaid)
+    }
+
+    /// Returns whether it needs an approval, and nothing of it has begun.
+    #[must_use]
+    pub fn is_proposal(&self) -> bool {
+        self.needs_approval && self.status.as_ref().is_none_or(|status| status.started_at.is_none())
     }
 
     /// Returns whether nobody goes on with what it has begun: it has ended, and nothing of it waits any more.
@@ -81,7 +92,7 @@ impl Recorded {
     /// Returns whether it has ended: a digest settles once, and is never carried out again.
     #[must_use]
     pub fn is_spent(&self) -> bool {
-        self.phase() != Phase::Applying
+        !matches!(self.phase(), Phase::Applying | Phase::Proposed)
     }
 
     /// Returns what Azure refused while it was carried out. What this version does not know is left out.
@@ -184,11 +195,14 @@ pub fn read<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Ledger {
     let mut ledger = Ledger::default();
     for object in objects {
         match recorded(object, &mut ledger.faults) {
+            Ok(plan) if plan.is_proposal() => ledger.proposed.push(plan),
             Ok(plan) => ledger.plans.push(plan),
             Err(fault) => ledger.faults.push(fault),
         }
     }
-    ledger.plans.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
+    for plans in [&mut ledger.plans, &mut ledger.proposed] {
+        plans.sort_by(|one, other| (one.created, &one.name).cmp(&(other.created, &other.name)));
+    }
     ledger
 }
 
@@ -229,6 +243,7 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
         },
         expires_at: spec.expires_at.and_then(|time| time.parse().ok()),
         folder: object["metadata"]["annotations"][FOLDER_ANNOTATION].as_str().map(str::to_owned),
+        needs_approval: spec.needs_approval,
         is_automatic: object["metadata"]["annotations"][BY_ANNOTATION] == BY_CONTROLLER,
         created: text("/metadata/creationTimestamp").and_then(|time| time.parse().ok()),
         chunks,
@@ -237,11 +252,37 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
     })
 }
 
-/// Puts a plan's text together from its chunks, in any order and with others among them.
+/// Returns a plan's text, put together from its chunks, in any order and with others among them. Of one that was proposed its
+/// decisions alone.
 ///
 /// # Errors
 /// Chunks are missing, or the text is not the one that was planned.
 pub fn text<'a>(
+    plan: &Recorded,
+    objects: impl IntoIterator<Item = &'a Value>,
+) -> Result<String, LedgerFault> {
+    let text = file(plan, objects)?;
+    let is_its = |text: &str| Digest::of_bytes(text.as_bytes()) == plan.digest;
+    if is_its(&text) {
+        return Ok(text);
+    }
+    decisions_of(&text)
+        .filter(|text| is_its(text))
+        .ok_or_else(|| LedgerFault::OtherText { name: plan.name.clone() })
+}
+
+/// The decisions of a plan's file, as they are digested.
+pub(super) fn decisions_of(file: &str) -> Option<String> {
+    let file = serde_json::from_str::<Value>(file).ok()?;
+    serde_json_canonicalizer::to_string(file.get("spec")?).ok()
+}
+
+/// Puts together what the chunks of a plan hold, in any order and with others among them: the decisions of one with effects,
+/// the whole file of one that was proposed. Whether it is of this plan is not known.
+///
+/// # Errors
+/// Chunks are missing.
+pub fn file<'a>(
     plan: &Recorded,
     objects: impl IntoIterator<Item = &'a Value>,
 ) -> Result<String, LedgerFault> {
@@ -258,15 +299,14 @@ pub fn text<'a>(
             chunks.insert(number, text.clone());
         });
     }
-    let name = || plan.name.clone();
     if chunks.len() < plan.chunks {
-        return Err(LedgerFault::Incomplete { name: name(), there: chunks.len(), of: plan.chunks });
+        return Err(LedgerFault::Incomplete {
+            name: plan.name.clone(),
+            there: chunks.len(),
+            of: plan.chunks,
+        });
     }
-    let text: String = chunks.into_values().collect();
-    match Digest::of_bytes(text.as_bytes()) == plan.digest {
-        true => Ok(text),
-        false => Err(LedgerFault::OtherText { name: name() }),
-    }
+    Ok(chunks.into_values().collect())
 }
 
 /// Reads a refusal; `None` where it says something that this version does not know.

@@ -18,11 +18,11 @@ use crate::model::shown::is_obeyed;
 use crate::model::{ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
 
 /// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
-const MESSAGE_LETTERS_MAX: usize = 512;
+pub(super) const MESSAGE_LETTERS_MAX: usize = 512;
 const CODE_LETTERS_MAX: usize = 128;
 
 /// Of how many changes it is told what they are: more are in the plan itself.
-const CHANGES_MAX: usize = 500;
+pub(super) const CHANGES_MAX: usize = 500;
 
 /// How many refusals are kept: those that end last.
 const REFUSALS_MAX: usize = 1_000;
@@ -294,19 +294,12 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
     // Nobody has to look at what the cluster has overtaken: the next plan is made of what is there now.
     let is_overtaken = failed == 0;
     let (ready, reconciling, stalled) = match phase {
-        Phase::Applying => ("False", "True", "False"),
-        Phase::Done | Phase::Withdrawn | Phase::Expired => ("True", "False", "False"),
+        Phase::Proposed | Phase::Applying => ("False", "True", "False"),
+        Phase::Done | Phase::Withdrawn | Phase::Expired | Phase::Rejected => ("True", "False", "False"),
         Phase::Partial | Phase::Failed if is_overtaken => ("True", "False", "False"),
         Phase::Partial | Phase::Failed => ("False", "False", "True"),
     };
-    let reason = match phase {
-        Phase::Applying => "Applying",
-        Phase::Done => "Done",
-        Phase::Partial => "Partial",
-        Phase::Failed => "Failed",
-        Phase::Withdrawn => "Withdrawn",
-        Phase::Expired => "Expired",
-    };
+    let reason = format!("{phase:?}");
     let message = format!(
         "{} done, {waiting} waiting, {no_longer_needed} no longer needed, {struck} struck in review, \
          {no_longer_holds} no longer hold, {failed} failed",
@@ -317,7 +310,7 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
         Condition {
             type_: type_.to_owned(),
             status: status.to_owned(),
-            reason: reason.to_owned(),
+            reason: reason.clone(),
             message: message.clone(),
             last_transition_time: known
                 .map_or_else(|| whole_second(at).to_string(), |known| known.last_transition_time.clone()),
@@ -328,12 +321,12 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
 }
 
 /// Times of conditions have no fractions of a second.
-fn whole_second(at: Timestamp) -> Timestamp {
+pub(super) fn whole_second(at: Timestamp) -> Timestamp {
     Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
 /// A text of others, cut and without what a terminal would obey.
-fn short(text: &str, letters_max: usize) -> String {
+pub(super) fn short(text: &str, letters_max: usize) -> String {
     text.chars().take(letters_max).map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect()
 }
 
@@ -492,6 +485,7 @@ mod tests {
             summary: crate::ledger::PlanSummary::default(),
             expires_at: None,
             folder: None,
+            needs_approval: false,
             is_automatic: false,
             created: None,
             chunks: 1,

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
+use super::read::decisions_of;
 use super::{CHUNKS, LedgerFault, PLANS};
 use crate::api::node_plan::{
     BY_ANNOTATION, BY_CONTROLLER, CHUNK_BYTES_MAX, CHUNKS_MAX, FOLDER_ANNOTATION, NodePlan, NodePlanChunk,
@@ -34,11 +35,13 @@ pub struct Entry {
     pub expires_at: Option<Timestamp>,
     /// The folder that it was merged in, where it was reviewed in Git.
     pub folder: Option<String>,
+    /// Whether it begins only once a NodePlanApproval approves it.
+    pub needs_approval: bool,
     /// Whether the controller has it carried out; else a person does, by a command.
     pub is_automatic: bool,
     /// How much it changes.
     pub changes: Changes,
-    /// What it holds, as JSON in any form.
+    /// What it holds, as JSON in any form; of a plan that needs an approval its whole file, as people review it.
     pub text: String,
 }
 
@@ -134,6 +137,7 @@ fn of_plan(entry: &Entry, name: String, chunks: i32) -> NodePlan {
         class: entry.class.clone(),
         folder: entry.folder.as_deref().map(month_and_name),
         monthly_delta: entry.monthly_delta.clone(),
+        needs_approval: entry.needs_approval,
         chunks,
     };
     let folder = entry.folder.iter().map(|folder| (FOLDER_ANNOTATION.to_owned(), folder.clone()));
@@ -167,10 +171,13 @@ fn canonical(name: &str, entry: &Entry) -> Result<String, LedgerFault> {
     if Digest::of_bytes(entry.text.as_bytes()) == entry.digest {
         return Ok(entry.text.clone());
     }
+    let is_its = |text: &String| Digest::of_bytes(text.as_bytes()) == entry.digest;
+    if entry.needs_approval && decisions_of(&entry.text).is_some_and(|text| is_its(&text)) {
+        return Ok(entry.text.clone());
+    }
     let read = serde_json::from_str::<Value>(&entry.text).ok();
     let text = read.and_then(|value| serde_json_canonicalizer::to_string(&value).ok());
-    text.filter(|text| Digest::of_bytes(text.as_bytes()) == entry.digest)
-        .ok_or_else(|| LedgerFault::OtherText { name: name.to_owned() })
+    text.filter(is_its).ok_or_else(|| LedgerFault::OtherText { name: name.to_owned() })
 }
 
 /// Cuts a text between letters.
@@ -205,6 +212,7 @@ mod tests {
             monthly_delta: Some("-3.00".to_owned()),
             expires_at: Some("2026-02-03T04:05:06Z".parse().unwrap()),
             folder: Some("https://forge.example/a main nodeform/plans/2026-02/create-x".to_owned()),
+            needs_approval: false,
             is_automatic: false,
             changes: Changes {
                 add: 2,

@@ -198,7 +198,7 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
 const OTHER_KINDS: [(&str, &[&str]); 4] = [
     ("karpenter.sh", &[]),
     ("karpenter.azure.com", &[]),
-    ("nodeform.dev", &["NodePlan", "NodePlanChunk", "SimulatedAzure", "SimulatedFaults"]),
+    ("nodeform.dev", &["NodePlan", "NodePlanApproval", "NodePlanChunk", "SimulatedAzure", "SimulatedFaults"]),
     ("apps", &["ControllerRevision"]),
 ];
 

@@ -79,6 +79,7 @@ mod tests {
             monthly_delta: None,
             expires_at: None,
             folder: None,
+            needs_approval: false,
             is_automatic: false,
             changes: Changes::default(),
             text: json!(number).to_string(),

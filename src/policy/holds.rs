@@ -23,25 +23,22 @@ pub(super) struct Kept {
 /// Returns what is kept back and what is reviewed, and adds what cannot be.
 pub(super) fn kept(spec: &NodeFleetSpec, faults: &mut Vec<Fault>) -> Kept {
     let approve = spec.approve.clone().unwrap_or_default();
-    let has_repository = spec.git.as_ref().is_some_and(|git| git.repository.is_some());
     let freezes = spec.freeze.iter().flatten().enumerate();
     let freezes = freezes.filter_map(|(place, wire)| freeze(wire, place, faults)).collect();
-    let everywhere = Everywhere { has_repository, ..Everywhere::default() };
-    let all = decided((&approve.classes, &everywhere), &path("spec.approve"), faults);
+    let all = decided((&approve.classes, &BTreeSet::new()), &path("spec.approve"), faults);
     let mut reviewed: BTreeSet<ChangeClass> = match spec.mode {
         Some(Mode::Review) => IN_MODE_REVIEW.into(),
-        Some(Mode::Auto) if has_repository => [ChangeClass::DeletePool].into(),
-        Some(Mode::Auto | Mode::Observe) | None => BTreeSet::new(),
+        Some(Mode::Auto) => [ChangeClass::DeletePool].into(),
+        Some(Mode::Observe) | None => BTreeSet::new(),
     };
     reviewed.extend(&all.reviewed);
     reviewed.retain(|class| !all.held.contains(class) && !all.by_themselves.contains(class));
-    let everywhere = Everywhere { has_repository, held: all.held };
     let mut reviewed = Reviewed { classes: reviewed, ..Reviewed::default() };
-    let mut holds = Holds { freezes, classes: everywhere.held.clone(), ..Holds::default() };
+    let mut holds = Holds { freezes, classes: all.held.clone(), ..Holds::default() };
     for (pool, wire) in approve.pools.iter().flatten() {
         let mut at = path("spec.approve.pools");
         at.push(super::Segment::Key(pool.clone()));
-        let own = decided((wire, &everywhere), &at, faults);
+        let own = decided((wire, &all.held), &at, faults);
         let is_reviewed = |class: &ChangeClass| reviewed.classes.contains(class);
         let also = own.reviewed.iter().copied().filter(|class| !is_reviewed(class)).collect();
         let not = own.by_themselves.iter().chain(&own.held).copied().filter(is_reviewed).collect();
@@ -114,15 +111,6 @@ const IN_MODE_REVIEW: [ChangeClass; 5] = [
     ChangeClass::DeletePool,
 ];
 
-/// What holds for all pools, as the decisions for one are read.
-#[derive(Default)]
-struct Everywhere {
-    /// Whether there is a repository in which plans are reviewed.
-    has_repository: bool,
-    /// The classes that are on hold.
-    held: BTreeSet<ChangeClass>,
-}
-
 /// What is decided of classes in one place.
 #[derive(Default)]
 struct Decided {
@@ -136,9 +124,9 @@ struct Decided {
     by_themselves: BTreeSet<ChangeClass>,
 }
 
-/// Returns which classes are on hold or reviewed, and which are not on hold though they are for all pools.
+/// Returns which classes are on hold or reviewed, and which are not on hold though they are for all pools, as `everywhere` says.
 fn decided(
-    (wire, everywhere): (&ApproveClasses, &Everywhere),
+    (wire, everywhere): (&ApproveClasses, &BTreeSet<ChangeClass>),
     at: &[super::Segment],
     faults: &mut Vec<Fault>,
 ) -> Decided {
@@ -157,32 +145,27 @@ fn decided(
     let mut decided = Decided::default();
     for (class, decision) in decisions {
         let Some(decision) = decision else { continue };
-        if *decision != Decision::Hold && everywhere.held.contains(&class) {
+        if *decision != Decision::Hold && everywhere.contains(&class) {
             decided.lifted.insert(class);
         }
-        let message = match decision {
+        match decision {
             Decision::Hold => {
                 decided.held.insert(class);
-                continue;
             }
-            Decision::Review if everywhere.has_repository => {
+            Decision::Review => {
                 decided.reviewed.insert(class);
-                continue;
             }
             Decision::Auto if HAPPEN_BY_THEMSELVES.contains(&class) => {
                 decided.by_themselves.insert(class);
-                continue;
             }
-            Decision::Auto => "this class never happens by itself",
-            Decision::Review => "nobody can review it: the NodeFleet names no repository",
-        };
-        let hint = match decision {
-            Decision::Review => "set `spec.git.repository`, or write `auto` or `hold`",
-            Decision::Auto | Decision::Hold => "take it out, or write `review` or `hold`",
-        };
-        let mut path = at.to_vec();
-        path.push(super::Segment::Key(class.as_str().to_owned()));
-        faults.push(Fault { path, message: message.to_owned(), hint: Some(hint.to_owned()) });
+            Decision::Auto => {
+                let mut path = at.to_vec();
+                path.push(super::Segment::Key(class.as_str().to_owned()));
+                let message = "this class never happens by itself".to_owned();
+                let hint = Some("take it out, or write `review` or `hold`".to_owned());
+                faults.push(Fault { path, message, hint });
+            }
+        }
     }
     decided
 }

@@ -138,6 +138,7 @@ pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
         | Kind::NodeOverlay
         | Kind::NodeFleet
         | Kind::NodePlan
+        | Kind::NodePlanApproval
         | Kind::NodePlanChunk
         | Kind::CapacityBuffer => Vec::new(),
     }

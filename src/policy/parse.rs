@@ -59,7 +59,7 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
             Kind::NodeOverlay => typed(&stored).and_then(|wire| overlay::overlay(&wire)).map(|overlay| {
                 policy.overlays.insert(overlay.name.clone(), overlay);
             }),
-            Kind::NodeClaim | Kind::NodePlan | Kind::NodePlanChunk => Ok(()),
+            Kind::NodeClaim | Kind::NodePlan | Kind::NodePlanApproval | Kind::NodePlanChunk => Ok(()),
         };
         if let Err(found) = added {
             faults.extend(found.into_iter().map(|fault| (index, fault)));

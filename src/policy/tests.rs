@@ -458,8 +458,10 @@ fn what_people_review_follows_from_the_mode_and_its_exceptions() {
     };
     let all = "move-pods replace adopt forget delete-pool";
     assert_eq!(of(json!({"mode": "review", "git": git}), "a"), all);
-    assert_eq!(of(json!({"mode": "auto", "git": git}), "a"), "delete-pool");
-    for spec in [json!({"mode": "auto"}), json!({"mode": "observe", "git": git}), json!({})] {
+    for spec in [json!({"mode": "auto", "git": git}), json!({"mode": "auto"})] {
+        assert_eq!(of(spec, "a"), "delete-pool");
+    }
+    for spec in [json!({"mode": "observe", "git": git}), json!({})] {
         assert_eq!(of(spec, "a"), "");
     }
     let approve = json!({"create": "review", "replace": "auto", "adopt": "hold", "forget": "hold", "pools": {
@@ -470,10 +472,12 @@ fn what_people_review_follows_from_the_mode_and_its_exceptions() {
     assert_eq!(of(with.clone(), "c"), "create move-pods delete-pool");
     let holds = parsed(Kind::NodeFleet, &fleet(with)).fleet.holds;
     assert!(holds.on_create(&PoolName::new("b")).is_some() && holds.on_create(&PoolName::new("c")).is_none());
-    let without = fleet(json!({"mode": "auto", "approve": {"replace": "review"}}));
-    let refused = parse(&[WireObject { kind: Kind::NodeFleet, value: &without }]).unwrap_err();
+    let without = json!({"mode": "auto", "approve": {"replace": "review"}});
+    assert_eq!(of(without, "a"), "replace delete-pool", "it is approved in the cluster");
+    let never = fleet(json!({"mode": "auto", "approve": {"delete-pool": "auto"}}));
+    let refused = parse(&[WireObject { kind: Kind::NodeFleet, value: &never }]).unwrap_err();
     let said: Vec<&str> = refused.iter().map(|(_, fault)| fault.message.as_str()).collect();
-    assert_eq!(said, ["nobody can review it: the NodeFleet names no repository"]);
+    assert_eq!(said, ["this class never happens by itself"]);
 }
 
 #[test]

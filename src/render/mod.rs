@@ -24,6 +24,7 @@ pub mod table;
 pub mod terminal;
 pub mod tf_json;
 pub mod view;
+mod whose;
 mod withheld;
 pub mod words;
 pub mod wrap;
@@ -39,6 +40,7 @@ pub use patch::{Patch, SideText, patches};
 pub use terminal::{Detail, plan_text};
 pub use tf_json::plan_tf_json;
 pub use view::PlanView;
+pub use whose::whose_lines;
 
 use crate::plan::Plan;
 

@@ -18,6 +18,7 @@ mod left_out;
 mod obstacles;
 pub mod proposal;
 mod room;
+pub mod whose;
 
 pub use approve::{NotApproved, Now, Terms, VALID_MAX, approve, finish, other_cluster, resume, untimely};
 pub use approved::ApprovedPlan;

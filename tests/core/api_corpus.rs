@@ -31,7 +31,7 @@ fn definition_schema(text: &str, version: &str) -> Value {
 }
 
 /// The kinds that are nodeform's own.
-const OURS: [Kind; 3] = [Kind::NodeFleet, Kind::NodePlan, Kind::NodePlanChunk];
+const OURS: [Kind; 4] = [Kind::NodeFleet, Kind::NodePlan, Kind::NodePlanApproval, Kind::NodePlanChunk];
 
 fn karpenters(kind: Kind) -> Option<String> {
     let facts = kind.facts();

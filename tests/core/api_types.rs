@@ -10,6 +10,7 @@ use nodeform::api::node_class_hash::{HASH_VERSION, static_hash};
 use nodeform::api::node_fleet::NodeFleet;
 use nodeform::api::node_overlay::NodeOverlay;
 use nodeform::api::node_plan::{NodePlan, NodePlanChunk};
+use nodeform::api::node_plan_approval::NodePlanApproval;
 use nodeform::api::node_pool::NodePool;
 use serde_json::{Value, json};
 
@@ -178,6 +179,9 @@ fn every_field_of_every_kind_is_written_again() {
             }
             Kind::NodePlan => {
                 serde_json::to_value(serde_json::from_value::<NodePlan>(object.clone()).unwrap())
+            }
+            Kind::NodePlanApproval => {
+                serde_json::to_value(serde_json::from_value::<NodePlanApproval>(object.clone()).unwrap())
             }
             Kind::NodePlanChunk => {
                 serde_json::to_value(serde_json::from_value::<NodePlanChunk>(object.clone()).unwrap())

@@ -32,6 +32,7 @@ impl Past {
             monthly_delta: None,
             expires_at: Some(created + SignedDuration::from_hours(4)),
             folder: None,
+            needs_approval: false,
             is_automatic: false,
             changes: Changes::default(),
             text: self.content.to_string(),

@@ -196,6 +196,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         monthly_delta: Some("3.00".to_owned()),
         expires_at: None,
         folder: None,
+        needs_approval: false,
         is_automatic: false,
         changes: Changes {
             add: 1,

@@ -146,6 +146,7 @@ fn recorded(mut case: Case, phase: Phase) -> Case {
         summary: PlanSummary::default(),
         expires_at: None,
         folder: Some(format!("{}/{}", case.month, case.folder)),
+        needs_approval: false,
         is_automatic: false,
         created: None,
         chunks: 1,

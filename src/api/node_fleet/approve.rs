@@ -57,7 +57,8 @@ pub struct ApproveClasses {
 pub enum Decision {
     /// It is carried out at once.
     Auto,
-    /// It is carried out when people have merged it.
+    /// It is carried out when people have approved it: by merging its pull request, or with `nodeform approve` where the NodeFleet
+    /// names no repository.
     Review,
     /// It is not carried out.
     Hold,

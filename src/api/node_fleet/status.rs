@@ -51,7 +51,7 @@ pub struct NodeFleetStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
     pub tried: Option<Vec<TriedNode>>,
-    /// Plans that are proposed in Git, and those that are merged and not settled: where each is, and what it waits for.
+    /// Plans that are proposed, and those that are merged or approved and not settled: where each is, and what it waits for.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 50, "x-kubernetes-list-type" = "atomic")))]
     pub reviews: Option<Vec<FleetReview>>,
@@ -161,15 +161,17 @@ pub struct FleetReview {
     pub because: Option<String>,
 }
 
-/// Where a plan is that is reviewed in Git.
+/// Where a plan is that people review.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum ReviewState {
-    /// On a branch, for people to merge.
+    /// On a branch, for people to merge; without a repository a NodePlan, for people to approve.
     Proposed,
     /// Merged, and being applied or about to be.
     Merged,
-    /// Merged, and not applied.
+    /// Approved by `nodeform approve`, and being applied or about to be.
+    Approved,
+    /// Merged or approved, and not applied.
     Refused,
 }
 

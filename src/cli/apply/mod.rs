@@ -248,7 +248,7 @@ impl Applying<'_> {
         let now = Now { snapshot, policy, begun: &begun };
         let left = LeftOut::NoLongerHolds(because.into());
         let approved = finish(plan, now, &left).map_err(|faults| not_approved(&faults))?;
-        self.stop.withdraw();
+        self.stop.withdraw(because);
         self.roll_out(reader, Arc::new(approved))
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 use super::super::remote;
 use super::super::ui::Ui;
 use super::super::world;
-use crate::apply::Stop;
+use crate::apply::{Stop, WITHDRAWN};
 use crate::git::remote::RemoteFault;
 use crate::gitops::Place;
 use crate::review::history::{Ancestry, REWRITTEN};
@@ -48,7 +48,7 @@ impl Watch {
                         "{} is no longer on branch `{branch}`: nothing new begins, and what has begun is finished.\n",
                         self.name
                     ));
-                    return stop.withdraw();
+                    return stop.withdraw(WITHDRAWN);
                 }
                 Err(because) => {
                     if unseen == 0 {

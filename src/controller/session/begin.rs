@@ -171,15 +171,15 @@ impl Session<'_> {
         self.carry_out((by, By::Controller), approved, None).await;
     }
 
-    /// Has a plan carried out that people approved in this folder of a branch.
+    /// Has a plan carried out that people approved in Git or in the cluster.
     pub(super) async fn carry_merged(
         &mut self,
         by: (&Snapshot, &Policy),
         approved: ApprovedPlan,
         approval: Approval,
     ) {
-        let folder = approval.folder.clone();
-        self.carry_out((by, By::Person(Some(&folder))), approved, Some(approval)).await;
+        let place = approval.place.clone();
+        self.carry_out((by, place.by()), approved, Some(approval)).await;
     }
 
     async fn carry_out(

@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::super::desk::{Desk, Earlier, Identity, Withdrawn};
+use super::super::desk::{self, ApprovedIn, Desk, Earlier, Gone, Identity, Placed, Withdrawn};
 use super::super::flights::Approval;
 use super::super::looks::FoundFleet;
 use super::super::proposing::{Progress, Proposed};
@@ -19,12 +19,10 @@ use super::super::reviewing::{self, Asked, Begins, Done, Merging};
 use super::super::round::{NoRound, Step};
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
-use crate::apply::{Book, By, Stop, WITHDRAWN};
-use crate::automatic::People;
-use crate::gitops::{GitOpsFault, Gone, Proposal, Pushed, Refused};
+use crate::apply::{Book, Stop, WITHDRAWN};
+use crate::gitops::{GitOpsFault, Refused};
 use crate::model::Digest;
 use crate::offline::World;
-use crate::plan::Plan;
 use crate::review::{LeftOut, Now, finish};
 
 /// How often the repository is read, of the cloud's clock, and up to how much later: by the cluster, so that those of one forge
@@ -41,8 +39,8 @@ const REST: Duration = Duration::from_secs(60);
 /// What is known of the repository.
 #[derive(Default)]
 pub(super) struct Reviews {
-    /// Whether the NodeFleet names a repository.
-    is_named: bool,
+    /// Whether the NodeFleet names a repository; nothing before it was looked at.
+    is_named: Option<bool>,
     identity: Option<Identity>,
     reading: Option<JoinHandle<Result<Option<Desk>, GitOpsFault>>>,
     read: Option<Instant>,
@@ -63,6 +61,8 @@ pub(super) struct Reviews {
     refused: BTreeMap<String, String>,
     proposed: Vec<FleetReview>,
     merged: BTreeSet<String>,
+    /// As what those are listed.
+    approved_as: Option<ReviewState>,
 }
 
 impl Reviews {
@@ -70,7 +70,7 @@ impl Reviews {
     pub(super) fn listed(&self) -> Vec<FleetReview> {
         let state = |folder: &String| match self.refused.get(folder) {
             Some(because) => (ReviewState::Refused, Some(because.clone())),
-            None => (ReviewState::Merged, None),
+            None => (self.approved_as.unwrap_or(ReviewState::Merged), None),
         };
         let names: BTreeSet<&String> = self.merged.iter().chain(self.refused.keys()).collect();
         let merged = names.into_iter().map(|folder| {
@@ -152,12 +152,14 @@ impl Session<'_> {
         self.reviews.identity = id.zip(uid).map(|(id, uid)| Identity { id, uid });
     }
 
-    /// Notes whether the NodeFleet names a repository.
+    /// Notes whether the NodeFleet names a repository. What was read of the other place counts no more.
     pub(super) fn note_repository(&mut self, found: &FoundFleet) {
         let is_named = |fleet: &serde_json::Value| fleet["spec"]["git"]["repository"].is_string();
-        self.reviews.is_named = found.objects.iter().any(is_named);
-        if !self.reviews.is_named {
-            self.has_no_repository();
+        let is_named = Some(found.objects.iter().any(is_named));
+        if self.reviews.is_named != is_named {
+            self.flights.approvals().for_each(|(_, approval)| approval.stop.hold(true));
+            let Reviews { identity, read, .. } = std::mem::take(&mut self.reviews);
+            self.reviews = Reviews { is_named, identity, read, ..Reviews::default() };
         }
     }
 
@@ -165,8 +167,9 @@ impl Session<'_> {
     pub(super) async fn keep_up_with_repository(&mut self) {
         if let Some(reading) = self.reviews.reading.take_if(|reading| reading.is_finished()) {
             match reading.await {
-                Ok(Ok(Some(desk))) => self.take_in_repository(desk).await,
-                Ok(Ok(None)) => self.has_no_repository(),
+                Ok(Ok(Some(desk))) => self.take_in_repository(desk),
+                // It is looked at where it is by now.
+                Ok(Ok(None)) => {}
                 Ok(Err(fault)) => self.cannot_read(fault.told()),
                 Err(error) => {
                     self.controller.metrics.panicked();
@@ -176,8 +179,9 @@ impl Session<'_> {
         }
         let is_due =
             self.reviews.read.is_none_or(|read| read.elapsed() >= self.reviews.every() / self.clock_speed);
-        let acts = self.reviews.is_named && self.mode.acts() && self.winding.is_none() && self.is_resumed;
-        let Some(identity) = self.reviews.identity.clone().filter(|_| is_due && acts) else { return };
+        let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
+        let known = self.reviews.identity.clone().zip(self.reviews.is_named);
+        let Some((identity, is_named)) = known.filter(|_| is_due && acts) else { return };
         if self.reviews.reading.is_some() {
             if self.reviews.read.is_some_and(|read| read.elapsed() >= SLOW) {
                 let seconds = SLOW.as_secs();
@@ -189,19 +193,19 @@ impl Session<'_> {
         let (repository, writer) = (self.controller.repository.clone(), self.writer.clone());
         let earlier = self.reviews.earlier.clone();
         let woken = Arc::clone(&self.woken);
-        self.reviews.reading = Some(tokio::task::spawn_blocking(move || {
-            let reading = Desk::read(&repository, (&writer, earlier), &identity);
-            let read = tokio::runtime::Handle::current().block_on(reading);
-            woken.notify_one();
-            read
-        }));
-    }
-
-    /// The NodeFleet names no repository, or no longer: what was approved there begins nothing new.
-    fn has_no_repository(&mut self) {
-        self.flights.approvals().for_each(|(_, approval)| approval.stop.ask());
-        let Reviews { identity, read, .. } = std::mem::take(&mut self.reviews);
-        self.reviews = Reviews { identity, read, ..Reviews::default() };
+        self.reviews.reading = Some(match is_named {
+            true => tokio::task::spawn_blocking(move || {
+                let reading = Desk::of_repository(&repository, (&writer, earlier), &identity);
+                let read = tokio::runtime::Handle::current().block_on(reading);
+                woken.notify_one();
+                read
+            }),
+            false => tokio::spawn(async move {
+                let read = Desk::of_cluster((&writer, earlier), &identity).await;
+                woken.notify_one();
+                read.map(Some)
+            }),
+        });
     }
 
     fn cannot_read(&mut self, because: String) {
@@ -211,34 +215,32 @@ impl Session<'_> {
     }
 
     /// Takes the repository in: what is in flight and no longer on the branch begins nothing new.
-    async fn take_in_repository(&mut self, mut desk: Desk) {
+    fn take_in_repository(&mut self, mut desk: Desk) {
         self.reviews.note_unread(None);
-        for (_, Approval { name, folder, stop }) in self.flights.approvals() {
-            if desk.around.place.folder(name) != *folder {
+        for (_, Approval { name, place, stop }) in self.flights.approvals() {
+            if desk.place_of(name) != *place {
                 stop.ask();
                 continue;
             }
             let is_there = desk.there.contains(name);
             if !is_there && !stop.is_withdrawn() {
-                tracing::warn!(
-                    folder = name,
-                    "no longer on the branch: nothing new begins, and what has begun is finished"
-                );
-                stop.withdraw();
+                let known = desk.withdrawn.iter().find(|withdrawn| withdrawn.name == *name);
+                let because = known.map_or(WITHDRAWN, |withdrawn| &withdrawn.because);
+                tracing::warn!(name, "{because}; nothing new begins, and what has begun is finished");
+                stop.withdraw(because);
             }
             stop.hold(!is_there);
         }
-        let rests_until = desk.rests_until();
         let reviews = &mut self.reviews;
         reviews.merged = desk.folders.waiting.iter().map(|folder| folder.name.to_string()).collect();
         let found: BTreeSet<&String> =
             reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
-        reviews.earlier = Earlier { written: std::mem::take(&mut desk.written), rests_until };
-        reviews.note_forge(desk.pull_requests.as_ref().err().map(GitOpsFault::told));
-        let open = desk.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
-        reviews.proposed = open.map(|open| proposed(&desk, open)).collect();
+        reviews.earlier = std::mem::take(&mut desk.earlier);
+        reviews.note_forge(desk.forge_fault.take());
+        reviews.proposed = std::mem::take(&mut desk.proposed);
+        reviews.approved_as = Some(desk.approved_state());
         self.reviews.set_desk(Some(desk));
     }
 
@@ -248,9 +250,12 @@ impl Session<'_> {
         let Some(mut desk) = self.reviews.take_desk().filter(|_| acts && self.planning.is_none()) else {
             return;
         };
-        for Withdrawn { folder, plan } in std::mem::take(&mut desk.withdrawn) {
-            let place = desk.around.place.folder(&folder);
-            self.withdraw(&world, (folder, place), plan).await;
+        for withdrawn in std::mem::take(&mut desk.withdrawn) {
+            let place = desk.place_of(&withdrawn.name);
+            self.withdraw(&world, withdrawn, place).await;
+        }
+        if !reviewing::is_needed(&world, &desk) {
+            return;
         }
         let plans = desk.folders.waiting.iter().map(|folder| Arc::<str>::from(folder.proposal.plan.id()));
         let Some(begun) = plans.map(|id| Some((id.clone(), self.flights.begun_of(&id)?))).collect() else {
@@ -270,27 +275,35 @@ impl Session<'_> {
             clock_speed: self.clock_speed,
         };
         let metrics = Arc::clone(&self.controller.metrics);
+        let (writer, at) = (self.writer.clone(), self.now());
         self.plan(async move {
             let done = tokio::task::spawn_blocking(move || reviewing::step(asked)).await;
-            done.map(|done| Step::Reviewed(Box::new(done))).map_err(|error| {
+            let mut done = done.map_err(|error| {
                 metrics.panicked();
                 NoRound::from(vec![format!("reviewing ended with a bug of nodeform: {error}")])
-            })
+            })?;
+            let wanted = done.desk.board.wanted();
+            if let Some(trouble) = desk::write(&writer, wanted, at).await {
+                done.proposed = Proposed { troubles: vec![trouble], ..Proposed::default() };
+            }
+            Ok(Step::Reviewed(Box::new(done)))
         });
     }
 
-    /// Ends a plan that had begun and is no longer on the branch.
-    async fn withdraw(&mut self, world: &World, (folder, place): (String, String), plan: Plan) {
-        let is_carried = self.flights.approvals().any(|(_, approval)| approval.name == folder);
-        let Some(begun) = self.flights.begun_of(&plan.id()).filter(|_| !is_carried) else { return };
+    /// Ends a plan that had begun and is no longer approved.
+    async fn withdraw(&mut self, world: &World, withdrawn: Withdrawn, place: ApprovedIn) {
+        let Withdrawn { name, plan, because } = withdrawn;
+        let id = plan.id();
+        let is_carried = self.flights.approvals().any(|(carried, _)| *carried == id);
+        let Some(begun) = self.flights.begun_of(&id).filter(|_| !is_carried) else { return };
         let World { snapshot, policy, .. } = world;
-        let left = LeftOut::NoLongerHolds(WITHDRAWN.into());
+        let left = LeftOut::NoLongerHolds(because.as_str().into());
         match finish(plan, Now { snapshot, policy, begun: &begun }, &left) {
             Ok(approved) => {
-                tracing::warn!(folder, "no longer on the branch: withdrawn");
+                tracing::warn!(name, "{because}");
                 let stop = Stop::default();
-                stop.withdraw();
-                let approval = Approval { name: folder, folder: place, stop };
+                stop.withdraw(&because);
+                let approval = Approval { name, place, stop };
                 self.carry_merged((snapshot, policy), approved, approval).await;
             }
             Err(faults) => self.not_approved(&faults),
@@ -301,30 +314,27 @@ impl Session<'_> {
     pub(super) async fn of_reviewed(&mut self, done: Done) {
         let Done { world, desk, merged, proposed, progress } = done;
         let Merging { begins, expired, refused } = merged;
-        let Proposed { pushed, gone, troubles } = proposed;
+        let Proposed { placed, gone, troubles } = proposed;
         self.reviews.progress = progress;
         self.reviews.note_refused(refused);
         for trouble in troubles.iter().filter(|trouble| !self.reviews.troubles.contains(trouble)) {
             tracing::warn!("{trouble}");
         }
         self.reviews.troubles = troubles;
-        if pushed.is_some() || !gone.is_empty() {
+        if placed.is_some() || !gone.is_empty() {
             self.reviews.read = None;
         }
         gone.iter().for_each(tell_gone);
-        match pushed {
-            Some((class, Pushed::Proposed { folder, branch, .. })) => {
-                tracing::info!(%class, folder, branch = branch.as_str(), "proposed: review and merge it");
-            }
-            Some((class, Pushed::Nothing { because, .. })) => {
+        match placed {
+            Some((class, Placed::Proposed { told, .. })) => tracing::info!(%class, "proposed: {told}"),
+            Some((class, Placed::Nothing { because, .. })) => {
                 tracing::debug!(%class, "nothing to propose: {because}");
             }
             None => {}
         }
         for Begins { name, plan, .. } in expired {
-            let folder = desk.around.place.folder(&name);
-            let (plan, by) = (Arc::new(plan), By::Person(Some(&*folder)));
-            if let Err(fault) = Book::expire(self.writer.clone(), &plan, by, self.now()).await {
+            let (plan, place) = (Arc::new(plan), desk.place_of_folder(&name));
+            if let Err(fault) = Book::expire(self.writer.clone(), &plan, place.by(), self.now()).await {
                 tracing::warn!(%name, hint = fault.hint(), "that it has expired is not written down: {fault}");
             }
         }
@@ -332,50 +342,16 @@ impl Session<'_> {
         self.reviews.taken.insert(plan.id().into(), Instant::now());
         said.iter().for_each(|line| tracing::info!(%name, "{line}"));
         self.reviews.refused.remove(&name.to_string());
-        let folder = desk.around.place.folder(&name);
-        let approval = Approval { name: name.to_string(), folder, stop: Stop::default() };
+        let place = desk.place_of_folder(&name);
+        let approval = Approval { name: name.to_string(), place, stop: Stop::default() };
         let World { snapshot, policy, .. } = &world;
         self.carry_merged((snapshot, policy), plan, approval).await;
     }
 }
 
-fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
-    let branch = open.proposed.branch.as_str();
-    let known = desk.pull_requests.as_ref().ok();
-    let astray = known.and_then(|known| known.astray.get(branch));
-    let is_closed = known.is_some_and(|known| known.closed.contains(branch));
-    let because = match (desk.state(open).people, &open.plan, astray) {
-        (_, _, Some(target)) => {
-            let branch = desk.around.place.branch.as_str();
-            Some(format!("its pull request leads into `{target}`: change that to `{branch}`"))
-        }
-        (People::Closed, ..) => {
-            Some("its pull request was closed: the same is not proposed for a day".to_owned())
-        }
-        (People::Edited, ..) if is_closed => Some(
-            "somebody else committed to it, and its pull request was closed: delete the branch".to_owned(),
-        ),
-        (People::Edited, ..) => {
-            Some("somebody else committed to it: it stands until it is merged or deleted".to_owned())
-        }
-        (People::Nothing | People::Approved, None, _) => {
-            Some("its folder does not hold together: delete the branch".to_owned())
-        }
-        (People::Approved, Some(_), _) => Some("it is approved: merge it".to_owned()),
-        (People::Nothing, Some(_), _) => None,
-    };
-    FleetReview {
-        folder: open.name.clone(),
-        state: ReviewState::Proposed,
-        branch: Some(branch.to_owned()),
-        page: known.and_then(|known| known.open.get(branch)?.page.clone()),
-        because,
-    }
-}
-
-fn tell_gone(Gone { branch, why, fault }: &Gone) {
+fn tell_gone(Gone { what, why, fault }: &Gone) {
     match fault {
-        None => tracing::info!(branch, "deleted the branch: {why}"),
-        Some(fault) => tracing::warn!(branch, "the branch ({why}) is not deleted: {fault}"),
+        None => tracing::info!("{what} is taken back: {why}"),
+        Some(fault) => tracing::warn!("{what} ({why}) is not taken back: {fault}"),
     }
 }

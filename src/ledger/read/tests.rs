@@ -23,6 +23,7 @@ fn written(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Writte
         monthly_delta: Some("-1.00".to_owned()),
         expires_at: None,
         folder: None,
+        needs_approval: false,
         is_automatic: false,
         changes: Changes::default(),
         text: content.to_string(),

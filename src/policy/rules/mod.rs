@@ -31,7 +31,7 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
         Kind::NodeClaim => node_claim::faults(&object),
         Kind::NodeFleet => node_fleet::faults(&object),
         Kind::NodeOverlay => node_overlay::faults(&object),
-        Kind::NodePlan | Kind::NodePlanChunk => Vec::new(),
+        Kind::NodePlan | Kind::NodePlanApproval | Kind::NodePlanChunk => Vec::new(),
         Kind::NodePool => node_pool::faults(&object),
     };
     faults.sort();
@@ -45,6 +45,7 @@ pub fn faults_of_change(kind: Kind, old: &Value, new: &Value) -> Vec<Fault> {
     match kind {
         Kind::NodeClaim => node_claim::faults_of_change(&old, &new),
         Kind::NodePlan | Kind::NodePlanChunk => node_plan::faults_of_change(&old, &new),
+        Kind::NodePlanApproval => node_plan::faults_of_decision(&old, &new),
         Kind::NodePool => node_pool::faults_of_change(&old, &new),
         Kind::AksNodeClass | Kind::CapacityBuffer | Kind::NodeFleet | Kind::NodeOverlay => Vec::new(),
     }

@@ -1,4 +1,4 @@
-//! Rules of the NodePlan and its chunks.
+//! Rules of the NodePlan, its chunks and its approvals.
 //! Must never judge its status: that is what has become of it.
 
 use crate::policy::fault::Fault;
@@ -10,4 +10,13 @@ pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
         return Vec::new();
     }
     vec![new.fault_at("spec", "a plan cannot be changed").hint("plan again: `nodeform plan --live`")]
+}
+
+/// What is wrong with a change of what somebody decided about a plan.
+pub(super) fn faults_of_decision(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
+    if old.value.get("spec") == new.value.get("spec") {
+        return Vec::new();
+    }
+    let fault = new.fault_at("spec", "a decision about a plan cannot be changed");
+    vec![fault.hint("delete it: `kubectl delete nodeplanapproval NAME`; then decide again")]
 }

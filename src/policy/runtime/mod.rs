@@ -56,7 +56,7 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
             faults.extend(object.items("spec.freeze").iter().filter_map(schedule::fault));
         }
         Kind::AksNodeClass => faults.extend(quota_period_fault(&object)),
-        Kind::NodePlan | Kind::NodePlanChunk => {}
+        Kind::NodePlan | Kind::NodePlanApproval | Kind::NodePlanChunk => {}
     }
     faults.sort();
     faults

@@ -19,7 +19,7 @@ pub use fault::ProposalFault;
 pub use name::{
     FolderName, branches, class, class_of_branch, classes, is_dated, is_month, is_month_over, is_plan,
 };
-pub use narrow::{Narrowed, NotDeleted, narrow};
+pub use narrow::{Narrowed, NotDeleted, kept, narrow};
 pub use strike::{DestroyLine, idle_creates, struck};
 pub use template::Template;
 pub use verify::{

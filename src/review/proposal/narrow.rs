@@ -28,16 +28,16 @@ pub struct NotDeleted {
     pub known: Vec<String>,
 }
 
-/// Strikes the removals of nodes, given as `node/NAME` or by their names, beside those that are struck.
+/// Returns the removals that are struck once nodes stay, given as `node/NAME` or by their names, beside those that are struck.
 ///
 /// # Errors
 /// The plan does not delete one of them.
-pub fn narrow(
+pub fn kept(
     plan: &Plan,
     lines: &[DestroyLine],
     struck: &BTreeSet<ChangeId>,
     keep: &[String],
-) -> Result<Narrowed, NotDeleted> {
+) -> Result<BTreeSet<ChangeId>, NotDeleted> {
     let node = |line: &DestroyLine| {
         let delete = plan.spec.changes.get(&line.change).and_then(|planned| planned.change.delete());
         delete.map_or("", |delete| delete.target.node.as_str())
@@ -51,6 +51,20 @@ pub fn narrow(
         };
         struck.insert(line.change.clone());
     }
+    Ok(struck)
+}
+
+/// Strikes the removals of nodes, given as `node/NAME` or by their names, beside those that are struck.
+///
+/// # Errors
+/// The plan does not delete one of them.
+pub fn narrow(
+    plan: &Plan,
+    lines: &[DestroyLine],
+    struck: &BTreeSet<ChangeId>,
+    keep: &[String],
+) -> Result<Narrowed, NotDeleted> {
+    let struck = kept(plan, lines, struck, keep)?;
     let left = lines.iter().filter(|line| !struck.contains(&line.change));
     let left: Vec<String> = left.map(|line| line.text.clone()).collect();
     let text = (!left.is_empty()).then(|| left.iter().map(|line| format!("{line}\n")).collect());

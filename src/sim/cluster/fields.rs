@@ -36,12 +36,13 @@ const METADATA: [&str; 15] = [
 ];
 
 /// The definitions that this program brings, which worlds without CustomResourceDefinitions of their own go by.
-const DEFINITIONS: [&str; 6] = [
+const DEFINITIONS: [&str; 7] = [
     include_str!("../../../crds/karpenter.sh_nodepools.yaml"),
     include_str!("../../../crds/karpenter.sh_nodeclaims.yaml"),
     include_str!("../../../crds/karpenter.azure.com_aksnodeclasses.yaml"),
     include_str!("../../../crds/nodeform.dev_nodefleets.yaml"),
     include_str!("../../../crds/nodeform.dev_nodeplans.yaml"),
+    include_str!("../../../crds/nodeform.dev_nodeplanapprovals.yaml"),
     include_str!("../../../crds/nodeform.dev_nodeplanchunks.yaml"),
 ];
 

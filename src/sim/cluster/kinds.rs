@@ -224,7 +224,7 @@ const USUAL_CUSTOM: [&str; 7] = [
     "nodeform.dev v1alpha1 nodefleets NodeFleet nf -",
     "nodeform.dev v1alpha1 nodeplans NodePlan np i",
     "nodeform.dev v1alpha1 nodeplanchunks NodePlanChunk - i",
-    "nodeform.dev v1alpha1 nodeplanapprovals NodePlanApproval npa -",
+    "nodeform.dev v1alpha1 nodeplanapprovals NodePlanApproval npa i",
 ];
 
 /// Definitions of the kinds that nodeform and Karpenter bring.

@@ -38,6 +38,9 @@ use super::http::{Answer, Request, Response};
 use super::sensitive::Sensitive;
 use route::{Route, Target};
 
+/// Where callers ask who they are.
+const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
 /// The cluster: its objects behind its API server.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
@@ -80,6 +83,9 @@ impl Cluster {
         if let Some(found) = openapi::answer(&self.store.kinds, &path) {
             return Ok(ok(&found));
         }
+        if request.method == "POST" && path == WHO {
+            return Ok(Response::Answer(Answer::json(201, &Self::who(request))));
+        }
         let route = Route::of(&self.store.kinds, &path)?;
         match (request.method.as_str(), &route.target) {
             ("GET", _) if is_watch(request) => {
@@ -99,6 +105,15 @@ impl Cluster {
             ("DELETE", Target::All) => delete::all(&mut self.store, &route, request, now),
             _ => Err(Refusal::method_not_allowed()),
         }
+    }
+
+    /// Says as whom the API server knows the caller: the owner of the kubeconfig, or whom that impersonates.
+    fn who(request: &Request) -> Value {
+        let name = request.head("impersonate-user").unwrap_or("kubernetes-admin");
+        json!({
+            "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {},
+            "status": {"userInfo": {"username": name, "groups": ["system:authenticated"]}},
+        })
     }
 
     fn version(&self) -> Value {

@@ -3,6 +3,7 @@
 //!
 //! How long it takes is not asserted: it is written to `target/figures.json`, as benches do.
 
+mod approvals;
 mod audit;
 mod bed;
 mod deployed;
@@ -64,6 +65,8 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     clock.ends("the leader is frozen past its Lease");
     // An API server that has just started forbids everything until it has read its roles.
     audit::nothing_was_forbidden(&bed);
+    approvals::count_of_who_may_and_says_who(&bed, &inflate);
+    clock.ends("a plan waits for an approval");
     disturbed::the_api_server_goes(&mut bed, &inflate);
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();

@@ -5,6 +5,7 @@
 //! `tokio::time::sleep` lets it go by anyhow. `story.process().line.deliver(…)` says what becomes of the controller's requests:
 //! late, cut, unanswered, swallowed. Nothing may wait for a real clock, a socket or a process: time stands still meanwhile.
 
+mod approvals;
 mod causes;
 mod deadlines;
 mod lies;

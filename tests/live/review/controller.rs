@@ -44,7 +44,11 @@ impl Reviewed {
 
     /// Has a controller with these variables use this repository.
     pub(super) async fn of(stage: Stage, git: Value, variables: &[(&str, &str)]) -> Self {
-        let spec = json!({"mode": "review", "git": git});
+        Self::with(stage, json!({"mode": "review", "git": git}), variables).await
+    }
+
+    /// The same of a NodeFleet that says this.
+    pub(super) async fn with(stage: Stage, spec: Value, variables: &[(&str, &str)]) -> Self {
         let fleet = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "demo"}, "spec": spec});
         let (status, answer) = stage.program.kube("POST", FLEETS, &fleet).await;
         assert_eq!(status, 201, "{answer}");

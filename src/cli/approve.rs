@@ -1,0 +1,180 @@
+//! `nodeform approve` and `nodeform reject`: what a person decides about a plan that waits in the cluster.
+//!
+//! Must never approve a plan that was not shown.
+
+use std::io::{BufRead, IsTerminal};
+use std::path::Path;
+
+use clap::Args;
+use serde_json::{Value, json};
+
+use super::arguments::PlanOutput;
+use super::context::ContextArguments;
+use super::exit::{Exit, Failure};
+use super::nodeplan::{self, Proposed};
+use super::saved;
+use super::ui::Ui;
+use crate::api::node_plan::Phase;
+use crate::api::node_plan_approval::{ApprovalDecision, NodePlanApprovalSpec};
+use crate::cluster::{ClusterFailure, ClusterFailureKind, WriteGate};
+use crate::ledger::{APPROVALS, PLANS, decision};
+use crate::render::proposal::derived;
+use crate::review::proposal::kept;
+
+/// Where the API server says who asks.
+const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
+
+/// Approves a plan that waits in the cluster, where the NodeFleet names no repository.
+#[derive(Args, Debug)]
+#[command(after_help = "Examples:\n  nodeform show nodeplan/k3v9q2m7xa\n  nodeform approve k3v9q2m7xa\n  \
+    nodeform approve k3v9q2m7xa --keep node/aks-general-x7k2\n")]
+pub(super) struct ApproveArguments {
+    /// The id of the plan, as `nodeform status` and `kubectl get nodeplans` show it
+    #[arg(value_name = "ID")]
+    plan: String,
+    /// Keep this node, though the plan removes it; repeatable
+    #[arg(long, value_name = "node/NAME")]
+    keep: Vec<String>,
+    /// Do not ask: approve the plan as it stands
+    #[arg(long, visible_alias = "yes")]
+    auto_approve: bool,
+    /// Why, for others who read it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    context: ContextArguments,
+}
+
+/// Rejects a plan that waits in the cluster, or stops one that was approved.
+#[derive(Args, Debug)]
+#[command(
+    after_help = "Examples:\n  nodeform reject k3v9q2m7xa\n  nodeform reject k3v9q2m7xa --reason 'not before the sale ends'\n"
+)]
+pub(super) struct RejectArguments {
+    /// The id of the plan, as `nodeform status` and `kubectl get nodeplans` show it
+    #[arg(value_name = "ID")]
+    plan: String,
+    /// Why, for others who read it
+    #[arg(long, value_name = "TEXT")]
+    reason: Option<String>,
+    #[command(flatten)]
+    context: ContextArguments,
+}
+
+/// Approves a plan.
+///
+/// # Errors
+/// It does not wait, does not delete a node that is to stay, nobody says yes, or the API server refuses.
+pub(super) fn approve(arguments: &ApproveArguments, ui: Ui) -> Result<Exit, Failure> {
+    let ApproveArguments { plan: id, keep, auto_approve, reason, context } = arguments;
+    let found = nodeplan::proposed(id, context)?;
+    let Proposed { name, plan, .. } = &found;
+    found.expect_open()?;
+    let struck = kept(plan, &derived(plan).destroys, &std::collections::BTreeSet::new(), keep);
+    struck.map_err(|fault| {
+        let known: Vec<String> = fault.known.iter().take(20).map(|node| format!("node/{node}")).collect();
+        let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
+        Failure::error(fault.to_string()).hint(format!("it deletes: {known}"))
+    })?;
+    saved::print((plan, &[]), Some(Path::new(&format!("nodeplan/{name}"))), (PlanOutput::Human, false), ui)?;
+    if !auto_approve
+        && !confirmed(&format!("\nDo you approve plan {name}? Only `yes` is taken for an answer: "), ui)?
+    {
+        return Err(Failure::error(format!(
+            "plan {name} is not approved: only `yes` is taken for an answer"
+        )));
+    }
+    let keep = keep.iter().map(|node| node.strip_prefix("node/").unwrap_or(node).to_owned());
+    let keep: Vec<String> = keep.collect();
+    let spec = NodePlanApprovalSpec {
+        plan: name.clone(),
+        digest: plan.digest().to_string(),
+        decision: ApprovalDecision::Approve,
+        approver: who(&found)?,
+        reason: reason.clone(),
+        keep: (!keep.is_empty()).then_some(keep),
+    };
+    let by = spec.approver.clone();
+    write(&found, spec, "approved")?;
+    ui.text(&format!(
+        "Plan {name} is approved by {by}. The controller begins it within a minute; see `nodeform status`.\n"
+    ))?;
+    Ok(Exit::Done)
+}
+
+/// Rejects a plan, or stops one that was approved.
+///
+/// # Errors
+/// It has ended, or the API server refuses.
+pub(super) fn reject(arguments: &RejectArguments, ui: Ui) -> Result<Exit, Failure> {
+    let RejectArguments { plan: id, reason, context } = arguments;
+    let found = nodeplan::proposed(id, context)?;
+    let name = &found.name;
+    let is_under_way = found.phase == Phase::Applying;
+    if !is_under_way {
+        found.expect_open()?;
+    }
+    let spec = NodePlanApprovalSpec {
+        plan: name.clone(),
+        digest: found.plan.digest().to_string(),
+        decision: ApprovalDecision::Reject,
+        approver: who(&found)?,
+        reason: reason.clone(),
+        keep: None,
+    };
+    let by = spec.approver.clone();
+    write(&found, spec, "rejected")?;
+    ui.text(&match is_under_way {
+        true => format!(
+            "Plan {name} is stopped by {by}: nothing more of it begins, and what has begun is finished.\n"
+        ),
+        false => format!("Plan {name} is rejected by {by}. The same is not proposed for a day.\n"),
+    })?;
+    Ok(Exit::Done)
+}
+
+/// Asks whoever sits at the terminal.
+fn confirmed(question: &str, ui: Ui) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        return Err(Failure::error("there is no terminal to ask for an approval")
+            .hint("approve it as it is shown: `--auto-approve`"));
+    }
+    ui.aside(question);
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    Ok(read.is_ok() && answer.trim() == "yes")
+}
+
+/// Asks the API server who the caller is.
+fn who(found: &Proposed) -> Result<String, Failure> {
+    let asked = json!({"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview"});
+    let writer = found.cluster.writing(&WriteGate::always_open());
+    let answer = found.wait_for(writer.create(WHO, &asked)).map_err(|failure| refused(&failure))?;
+    let name = answer.pointer("/status/userInfo/username").and_then(Value::as_str);
+    name.filter(|name| !name.is_empty()).map(str::to_owned).ok_or_else(|| {
+        Failure::error("the API server does not say who you are").hint("see `kubectl auth whoami`")
+    })
+}
+
+fn write(found: &Proposed, spec: NodePlanApprovalSpec, done: &str) -> Result<(), Failure> {
+    let writer = found.cluster.writing(&WriteGate::always_open());
+    let path = format!("{PLANS}/{}", found.name);
+    let stored = found.wait_for(found.cluster.get_optional(&path)).map_err(|failure| refused(&failure))?;
+    let uid = stored.as_ref().and_then(|stored| stored["metadata"]["uid"].as_str());
+    let uid = uid.ok_or_else(|| Failure::error(format!("NodePlan `{}` is gone", found.name)))?;
+    match found.wait_for(writer.create(APPROVALS, &decision(spec, uid))) {
+        Ok(_) => Ok(()),
+        Err(failure) if failure.kind == ClusterFailureKind::Conflict => {
+            let fault = Failure::error(format!("plan {} was {done} by you before", found.name));
+            Err(fault.hint(format!(
+                "see what becomes of it with `nodeform status`; stop it with `nodeform reject {}`",
+                found.name
+            )))
+        }
+        Err(failure) => Err(refused(&failure)),
+    }
+}
+
+fn refused(failure: &ClusterFailure) -> Failure {
+    Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
+}

@@ -1,0 +1,126 @@
+//! NodePlans of a cluster, as commands name them: `nodeplan/ID`, `ID`, or the name of a folder that ends with it.
+
+use std::path::Path;
+
+use super::context::ContextArguments;
+use super::exit::{Exit, Failure};
+use crate::api::node_plan::Phase;
+use crate::apply::{NotBegun, file, recorded, text};
+use crate::clock::Clock;
+use crate::cluster::{Cluster, ClusterFailure, Settings};
+use crate::ledger::Recorded;
+use crate::plan::{self, Plan};
+
+/// How a NodePlan is named where a file could be meant.
+const PREFIX: &str = "nodeplan/";
+
+/// A plan that people review in the cluster.
+pub(super) struct Proposed {
+    pub(super) cluster: Cluster,
+    runtime: tokio::runtime::Runtime,
+    /// The name of its NodePlan.
+    pub(super) name: String,
+    /// How far it is.
+    pub(super) phase: Phase,
+    /// Why it ended, where it has.
+    because: Option<String>,
+    pub(super) plan: Plan,
+}
+
+impl Proposed {
+    /// Waits for an answer of the cluster.
+    pub(super) fn wait_for<T>(&self, answer: impl Future<Output = T>) -> T {
+        self.runtime.block_on(answer)
+    }
+
+    /// Expects that the plan waits for an approval.
+    ///
+    /// # Errors
+    /// It is under way, or has ended.
+    pub(super) fn expect_open(&self) -> Result<(), Failure> {
+        let name = &self.name;
+        let because = self.because.as_ref().map_or_else(String::new, |because| format!(" ({because})"));
+        match self.phase {
+            Phase::Proposed => Ok(()),
+            Phase::Applying => Err(Failure::error(format!("plan {name} is being applied already"))
+                .hint(format!("stop it with `nodeform reject {name}`"))),
+            phase @ (Phase::Done
+            | Phase::Partial
+            | Phase::Failed
+            | Phase::Withdrawn
+            | Phase::Expired
+            | Phase::Rejected) => {
+                let what = format!("plan {name} has ended as {phase:?}{because}");
+                let failure = Failure { exit: Exit::Stale, ..Failure::error(what) };
+                Err(failure.hint("see what waits for an approval: `nodeform status`"))
+            }
+        }
+    }
+}
+
+/// Returns the id that a word names as a NodePlan, where it does and there is no such file.
+pub(super) fn id_of(path: &Path) -> Option<&str> {
+    path.to_str()?.strip_prefix(PREFIX).filter(|id| !id.is_empty() && !path.exists())
+}
+
+/// Reads a plan that people review in the cluster.
+///
+/// # Errors
+/// There is none of that id, or it cannot be read.
+pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed, Failure> {
+    let (runtime, cluster, found) = found(id, context)?;
+    if !found.needs_approval {
+        return Err(Failure::error(format!(
+            "plan {} needs no approval: it was not proposed in the cluster",
+            found.name
+        ))
+        .hint("see what waits for one: `nodeform status`"));
+    }
+    let plan = runtime.block_on(file(&cluster, &found)).map_err(|fault| not_read(&fault))?;
+    let conditions = found.status.iter().flat_map(|status| status.conditions.iter().flatten());
+    let because = conditions.map(|condition| condition.message.clone()).next();
+    Ok(Proposed { cluster, runtime, phase: found.phase(), because, plan, name: found.name })
+}
+
+/// Reads the plan of a NodePlan; of one that nobody reviewed in the cluster its decisions alone.
+///
+/// # Errors
+/// There is none of that id, or it cannot be read.
+pub(super) fn read(id: &str, context: &ContextArguments) -> Result<Plan, Failure> {
+    let (runtime, cluster, found) = found(id, context)?;
+    if found.needs_approval {
+        return runtime.block_on(file(&cluster, &found)).map_err(|fault| not_read(&fault));
+    }
+    let text = runtime.block_on(text(&cluster, &found)).map_err(|fault| not_read(&fault))?;
+    let fault =
+        |fault: plan::file::PlanFileFault| Failure::error(format!("NodePlan `{}`: {fault}", found.name));
+    plan::file::read_spec(&text).map_err(fault)
+}
+
+fn found(
+    id: &str,
+    ContextArguments { context, kubeconfig }: &ContextArguments,
+) -> Result<(tokio::runtime::Runtime, Cluster, Recorded), Failure> {
+    let id = id.strip_prefix(PREFIX).unwrap_or(id);
+    let id = id.rsplit(['-', '/']).next().unwrap_or(id);
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))?;
+    let settings = Settings { context: context.clone(), kubeconfig: kubeconfig.clone() };
+    let cluster = runtime.block_on(Cluster::of(&settings, Clock::of_this_machine()));
+    let cluster = cluster.map_err(|failure: ClusterFailure| {
+        Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
+    })?;
+    let ledger = runtime.block_on(recorded(&cluster)).map_err(|fault| not_read(&fault))?;
+    let mut plans = ledger.plans.into_iter().chain(ledger.proposed);
+    let found = plans.find(|plan| plan.name == id).ok_or_else(|| {
+        Failure::error(format!("there is no NodePlan `{id}`"))
+            .hint("see which there are: `kubectl get nodeplans`")
+    })?;
+    Ok((runtime, cluster, found))
+}
+
+fn not_read(fault: &NotBegun) -> Failure {
+    Failure::error(fault.to_string()).hint(fault.hint())
+}

@@ -1,0 +1,146 @@
+//! What becomes of each change of a plan by a NodeFleet: it happens by itself, people review it, or it is held, and why.
+//!
+//! Must never be what decides: the planner keeps held changes out, and the controller asks for reviews. This says it beforehand.
+
+use std::collections::BTreeMap;
+
+use jiff::Timestamp;
+
+use crate::model::{ChangeClass, Fleet, Hold, Mode, PoolName};
+use crate::plan::{Change, ChangeId, Plan};
+
+/// What becomes of a change.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Whose {
+    /// Nothing: mode `observe` shows plans.
+    Shown,
+    /// It happens by itself.
+    Nobodys,
+    /// People review it first.
+    Reviewed,
+    /// It is held, by this.
+    Held(String),
+}
+
+/// A change, and what becomes of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fated {
+    /// What becomes of it.
+    pub whose: Whose,
+    /// Its class.
+    pub class: ChangeClass,
+    /// The NodePool of its node, where it has one.
+    pub pool: Option<PoolName>,
+    /// The node, or the NodeClaim of one that is to come, as commands name them.
+    pub name: String,
+}
+
+/// Says what becomes of the changes of a plan by a fleet at a time: those that it holds, which the plan leaves out, after those
+/// that it has.
+#[must_use]
+pub fn whose(plan: &Plan, fleet: &Fleet, at: Option<Timestamp>) -> Vec<Fated> {
+    let changes = plan.spec.changes.iter().filter_map(|(id, planned)| {
+        let (class, pool, name) = match &planned.change {
+            Change::Create(create) => {
+                let pool = plan.spec.claims.get(&create.spec).map(|claim| claim.pool.clone());
+                (ChangeClass::Create, pool, format!("nodeclaim/{}", create.claim))
+            }
+            Change::Delete(delete) => {
+                let target = &delete.target;
+                (ChangeClass::of(delete.reason), target.pool.clone(), format!("node/{}", target.node))
+            }
+            Change::Update(update) => {
+                let target = &update.target;
+                (ChangeClass::Update, target.pool.clone(), format!("node/{}", target.node))
+            }
+            Change::Adopt(_) => (ChangeClass::Adopt, None, format!("change `{id}`")),
+            Change::Forget(_) => (ChangeClass::Forget, None, format!("change `{id}`")),
+            Change::NoOp(_) => return None,
+        };
+        Some(Fated { whose: of(plan, fleet, (id, class, pool.as_ref(), at)), class, pool, name })
+    });
+    let held = plan.evidence.held.iter().map(|held| Fated {
+        whose: Whose::Held(held.because.clone()),
+        class: held.class,
+        pool: held.pool.clone(),
+        name: format!("node/{}", held.node),
+    });
+    changes.chain(held).collect()
+}
+
+fn of(
+    plan: &Plan,
+    fleet: &Fleet,
+    (id, class, pool, at): (&ChangeId, ChangeClass, Option<&PoolName>, Option<Timestamp>),
+) -> Whose {
+    let nowhere = PoolName::new("");
+    let pool = pool.unwrap_or(&nowhere);
+    let change = plan.spec.changes.get(id).map(|planned| &planned.change);
+    let held = match change {
+        Some(Change::Create(_)) => fleet.holds.on_create(pool),
+        Some(Change::Delete(delete)) => fleet.holds.on_removal(pool, delete.reason, at),
+        Some(Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_)) | None => {
+            fleet.holds.on_change(pool, class, at)
+        }
+    };
+    match (held, fleet.mode) {
+        (Some(Hold { because, .. }), _) => Whose::Held(because),
+        (None, Mode::Observe) => Whose::Shown,
+        (None, Mode::Auto | Mode::Review) if fleet.is_suspended => {
+            Whose::Held("the NodeFleet says `suspend: true`".to_owned())
+        }
+        (None, Mode::Auto | Mode::Review) if fleet.reviewed.has(class, pool) => Whose::Reviewed,
+        (None, Mode::Auto | Mode::Review) => match class {
+            ChangeClass::DeletePool | ChangeClass::Adopt | ChangeClass::Forget => {
+                Whose::Held(format!("`{class}` never happens by itself"))
+            }
+            ChangeClass::Create
+            | ChangeClass::RemoveEmpty
+            | ChangeClass::MovePods
+            | ChangeClass::Replace
+            | ChangeClass::Update => Whose::Nobodys,
+        },
+    }
+}
+
+/// Groups changes of which the same becomes, by class and pool.
+#[must_use]
+pub fn grouped(fated: Vec<Fated>) -> BTreeMap<(Whose, ChangeClass, Option<PoolName>), Vec<String>> {
+    let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for Fated { whose, class, pool, name } in fated {
+        groups.entry((whose, class, pool)).or_default().push(name);
+    }
+    groups
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::launch::tests::world::{moving, planned};
+    use crate::model::{Freeze, Reviewed};
+
+    fn said(fleet: &Fleet) -> Vec<String> {
+        let plan = planned(&moving());
+        assert!(plan.spec.deletes().count() > 0 && plan.spec.creates().count() > 0);
+        let groups = grouped(whose(&plan, fleet, plan.evidence.seen_at));
+        groups.into_keys().map(|(whose, class, _)| format!("{class}: {whose:?}")).collect()
+    }
+
+    #[test]
+    fn what_becomes_of_changes_follows_from_mode_reviews_and_holds() {
+        let mut fleet = Fleet::default();
+        assert!(said(&fleet).iter().all(|line| line.ends_with(": Shown")), "{:?}", said(&fleet));
+        fleet.mode = Mode::Auto;
+        assert!(said(&fleet).iter().all(|line| line.ends_with(": Nobodys")), "{:?}", said(&fleet));
+        fleet.mode = Mode::Review;
+        fleet.reviewed = Reviewed { classes: [ChangeClass::MovePods].into(), ..Reviewed::default() };
+        assert!(said(&fleet).contains(&"create: Nobodys".to_owned()), "{:?}", said(&fleet));
+        assert!(said(&fleet).contains(&"move-pods: Reviewed".to_owned()), "{:?}", said(&fleet));
+        let freeze = Freeze { name: "friday".into(), window: None, pools: None, reasons: None };
+        fleet.holds.freezes.push(freeze);
+        let held = "move-pods: Held(\"freeze `friday` of the NodeFleet is open\")".to_owned();
+        assert!(said(&fleet).contains(&held), "{:?}", said(&fleet));
+        fleet.is_suspended = true;
+        assert!(said(&fleet).iter().all(|line| line.contains(": Held(")), "{:?}", said(&fleet));
+    }
+}
