@@ -17,20 +17,15 @@ use super::super::looks::FoundFleet;
 use super::super::proposing::{Progress, Proposed};
 use super::super::reviewing::{self, Asked, Begins, Done, Merging};
 use super::super::round::{NoRound, Step};
+use super::super::told;
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::{Book, By, Stop, WITHDRAWN};
 use crate::automatic::People;
-use crate::gitops::{GitOpsFault, Gone, Proposal, Pushed, Refused};
-use crate::model::Digest;
+use crate::gitops::{GitOpsFault, Proposal, Refused};
 use crate::offline::World;
 use crate::plan::Plan;
 use crate::review::{LeftOut, Now, finish};
-
-/// How often the repository is read, of the cloud's clock, and up to how much later: by the cluster, so that those of one forge
-/// do not ask it at the same time for ever.
-const READ: Duration = Duration::from_secs(30);
-const READ_LATER: Duration = Duration::from_secs(5);
 
 /// After how long without an answer nothing that people review begins.
 const SLOW: Duration = Duration::from_secs(90);
@@ -85,19 +80,8 @@ impl Reviews {
         let unread = self.unread.as_ref().map(|because| {
             format!("nothing that people review begins until the repository can be read: {because}")
         });
-        let forge = self
-            .forge
-            .as_ref()
-            .map(|because| format!("pull requests are not kept up, and nothing new is proposed: {because}"));
-        unread.into_iter().chain(forge).chain(self.troubles.iter().cloned())
-    }
-
-    /// How often the repository is read.
-    fn every(&self) -> Duration {
-        let uid =
-            self.identity.as_ref().map(|identity| Digest::of_bytes(identity.uid.as_bytes()).to_string());
-        let letters = uid.iter().flat_map(|uid| uid.bytes()).map(u32::from).sum::<u32>();
-        READ + READ_LATER * (letters % 100) / 100
+        let forge = self.forge.iter().chain(&self.troubles).cloned();
+        unread.into_iter().chain(forge).chain(self.earlier.proposer.troubles())
     }
 
     fn set_desk(&mut self, desk: Option<Desk>) {
@@ -125,7 +109,7 @@ impl Reviews {
     fn note_forge(&mut self, fault: Option<String>) {
         match (&self.forge, &fault) {
             (before, Some(because)) if before.as_ref() != Some(because) => {
-                tracing::warn!("pull requests are not kept up, and nothing new is proposed: {because}");
+                tracing::warn!("{because}");
             }
             (Some(_), None) => tracing::info!("the forge answers again"),
             (Some(_) | None, _) => {}
@@ -147,9 +131,7 @@ impl Reviews {
 impl Session<'_> {
     /// Notes which cluster it is.
     pub(super) fn note_identity(&mut self, world: &World) {
-        let id = world.snapshot.azure.as_ref().map(|facts| facts.cluster.id.to_string());
-        let uid = world.snapshot.cluster.as_ref().map(ToString::to_string);
-        self.reviews.identity = id.zip(uid).map(|(id, uid)| Identity { id, uid });
+        self.reviews.identity = Identity::of(world);
     }
 
     /// Notes whether the NodeFleet names a repository.
@@ -174,8 +156,8 @@ impl Session<'_> {
                 }
             }
         }
-        let is_due =
-            self.reviews.read.is_none_or(|read| read.elapsed() >= self.reviews.every() / self.clock_speed);
+        let every = Identity::reads_every(self.reviews.identity.as_ref()) / self.clock_speed;
+        let is_due = self.reviews.read.is_none_or(|read| read.elapsed() >= every);
         let acts = self.reviews.is_named && self.mode.acts() && self.winding.is_none() && self.is_resumed;
         let Some(identity) = self.reviews.identity.clone().filter(|_| is_due && acts) else { return };
         if self.reviews.reading.is_some() {
@@ -235,8 +217,9 @@ impl Session<'_> {
             reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
-        reviews.earlier = Earlier { written: std::mem::take(&mut desk.written), rests_until };
-        reviews.note_forge(desk.pull_requests.as_ref().err().map(GitOpsFault::told));
+        let (written, proposer) = (std::mem::take(&mut desk.written), std::mem::take(&mut desk.proposer));
+        reviews.earlier = Earlier { written, rests_until, proposer };
+        reviews.note_forge(desk.forge_trouble(self.controller.repository.role));
         let open = desk.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
         reviews.proposed = open.map(|open| proposed(&desk, open)).collect();
         self.reviews.set_desk(Some(desk));
@@ -311,16 +294,7 @@ impl Session<'_> {
         if pushed.is_some() || !gone.is_empty() {
             self.reviews.read = None;
         }
-        gone.iter().for_each(tell_gone);
-        match pushed {
-            Some((class, Pushed::Proposed { folder, branch, .. })) => {
-                tracing::info!(%class, folder, branch = branch.as_str(), "proposed: review and merge it");
-            }
-            Some((class, Pushed::Nothing { because, .. })) => {
-                tracing::debug!(%class, "nothing to propose: {because}");
-            }
-            None => {}
-        }
+        told::proposed(pushed, &gone);
         for Begins { name, plan, .. } in expired {
             let folder = desk.around.place.folder(&name);
             let (plan, by) = (Arc::new(plan), By::Person(Some(&*folder)));
@@ -370,12 +344,5 @@ fn proposed(desk: &Desk, open: &Proposal) -> FleetReview {
         branch: Some(branch.to_owned()),
         page: known.and_then(|known| known.open.get(branch)?.page.clone()),
         because,
-    }
-}
-
-fn tell_gone(Gone { branch, why, fault }: &Gone) {
-    match fault {
-        None => tracing::info!(branch, "deleted the branch: {why}"),
-        Some(fault) => tracing::warn!(branch, "the branch ({why}) is not deleted: {fault}"),
     }
 }
