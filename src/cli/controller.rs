@@ -26,10 +26,10 @@ const LOG: &str = "nodeform=info";
 /// Plans again and again, and carries out what the NodeFleet lets happen.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  nodeform controller --log-format text\n\nThe NodeFleet says what happens: mode `observe` (default) shows plans in its status, `auto` carries them out,\n`review` too, but for what moves or replaces nodes: that is proposed on branches of `spec.git.repository`, and carried\nout once it is merged (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE).\nNODEFORM_LOG says what is logged (default: nodeform=info).\n"
+    after_help = "Examples:\n  nodeform controller --log-format text\n  nodeform controller --role proposer\n\nThe NodeFleet says what happens: mode `observe` (default) shows plans in its status, `auto` carries them out,\n`review` too, but for what moves or replaces nodes: that is proposed on branches of `spec.git.repository`, and carried\nout once it is merged (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE).\nNODEFORM_LOG says what is logged (default: nodeform=info).\n"
 )]
 pub(super) struct ControllerArguments {
-    /// What of the work this process does
+    /// Run all of it, or one of two processes with rights of their own
     #[arg(long, value_enum, default_value_t)]
     role: RoleArgument,
     /// The port of /metrics, 0 for none; else METRICS_PORT, else 8080
@@ -56,12 +56,12 @@ pub(super) struct ControllerArguments {
 /// What of the work a process does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum RoleArgument {
-    /// All of it
+    /// Apply and propose in one process
     #[default]
     All,
-    /// Apply: write to Azure and the cluster, and only read Git and the forge
+    /// Apply plans: writes to Azure and the cluster, only reads Git and the forge
     Controller,
-    /// Propose: write to Git and the forge, and only read Azure and the cluster
+    /// Propose plans: writes to Git and the forge, only reads Azure and the cluster
     Proposer,
 }
 

@@ -19,7 +19,7 @@ use crate::forge::Forge;
 use crate::git::remote::PlanEntry;
 use crate::gitops::{
     self, Access, Around, Asking, Folders, GitOpsFault, Known, Merged, Noting, Place, Proposal, PullRequests,
-    Written,
+    Token, Written,
 };
 use crate::ledger::Ledger;
 use crate::model::Digest;
@@ -139,6 +139,7 @@ impl Desk {
         }
         let connected = match rests_until.filter(|until| *until > at) {
             Some(until) => Err(rests(until)),
+            None if !needs_forge(repository, &git) => Ok(None),
             None => gitops::connect((&git, &around.place), &repository.access, *cluster.clock()),
         };
         let (forge, pull_requests) = match connected {
@@ -153,7 +154,9 @@ impl Desk {
         };
         let (place, clone) = (&around.place, &around.clone);
         let forge_known = pull_requests.as_ref().map(|_| forge.as_deref());
-        let asking = Asking { forge: forge_known, place, clone, ledger: &ledger, git: &git };
+        let proposer_known = proposer.account();
+        let asking =
+            Asking { forge: forge_known, place, clone, ledger: &ledger, git: &git, proposer: proposer_known };
         // Those that were not reached wait for the next look.
         let asked = tokio::time::timeout(FORGE_MAX, folders.ask_approvals(asking)).await;
         let pull_requests = if asked.is_ok() { pull_requests } else { Err(slow()) };
@@ -184,7 +187,9 @@ impl Desk {
         let because = self.pull_requests.as_ref().err()?.told();
         Some(match role.proposes() {
             true => format!("pull requests are not kept up, and nothing new is proposed: {because}"),
-            false => format!("pull requests cannot be read, and plans that need approvals wait: {because}"),
+            false => format!(
+                "cannot read pull requests, so `status.reviews` lacks their pages and plans that need approvals wait: {because}"
+            ),
         })
     }
 
@@ -213,6 +218,12 @@ impl Desk {
 pub(super) struct Withdrawn {
     pub(super) folder: String,
     pub(super) plan: Plan,
+}
+
+/// Whether the forge is asked: who only reads it and has no token does without, unless approvals are counted.
+fn needs_forge(repository: &Repository, git: &Git) -> bool {
+    let has_token = !matches!(repository.access.token, Token::None);
+    repository.role.proposes() || has_token || git.approvals.iter().flatten().next().is_some()
 }
 
 /// Reads back the plans that had begun and whose folders are gone.

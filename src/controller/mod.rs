@@ -11,6 +11,14 @@
 //!                         └─────────────────────────────────────────────────┘
 //! ```
 //!
+//! By [`Role`] one process does all of it, or two with rights of their own: the controller has the lines above without
+//! `proposing`, and only reads Git and the forge; the proposer only reads Azure and the cluster:
+//!
+//! ```text
+//!  Lease of its own ─▶ proposer: desk ─▶ round: observe ─▶ reviewing ─▶ proposing ─▶ repository, pull requests
+//!                         └─▶ what hinders it, on that Lease ─▶ the controller's desk ─▶ NodeFleet's status
+//! ```
+//!
 //! Must never decide what is to be done, nor write past the Lease's gate. A process that starts anew needs no memory: the
 //! ledger and the claims hold all.
 

@@ -25,6 +25,8 @@ pub(super) struct Look {
     pub(super) identity: Option<Identity>,
     pub(super) earlier: Earlier,
     pub(super) progress: Progress,
+    /// The id of the account on the forge, once it is known.
+    pub(super) account: Option<String>,
     pub(super) phase: Phase,
 }
 
@@ -33,6 +35,8 @@ pub(super) struct Looked {
     pub(super) found: Found,
     /// What of the cluster and Azure could not be read.
     pub(super) unread: Vec<Unread>,
+    /// The id of the account on the forge, where it was asked.
+    pub(super) account: Option<String>,
 }
 
 /// What was found.
@@ -49,7 +53,7 @@ pub(super) enum Found {
 
 impl From<Found> for Looked {
     fn from(found: Found) -> Self {
-        Self { found, unread: Vec::new() }
+        Self { found, unread: Vec::new(), account: None }
     }
 }
 
@@ -63,11 +67,11 @@ impl Look {
     }
 
     async fn looked(self) -> Looked {
-        let Self { world, repository, writer, identity, earlier, progress, phase } = self;
+        let Self { world, repository, writer, identity, earlier, progress, account, phase } = self;
         let Some(identity) = identity else {
             phase.begins("reading the cluster and Azure");
             return match round::seen(world).await {
-                Ok((world, unread)) => Looked { found: Found::Cluster(Identity::of(&world)), unread },
+                Ok((world, unread)) => Looked { unread, ..Found::Cluster(Identity::of(&world)).into() },
                 Err(none) => hindered(none),
             };
         };
@@ -86,6 +90,13 @@ impl Look {
             }
             Err(error) => return bug(&world, &error),
         };
+        let account = match (account, &desk.forge) {
+            (None, Some(forge)) => {
+                phase.begins("asking the forge whose token it is");
+                forge.user().await.ok().map(|user| user.id)
+            }
+            (known, _) => known,
+        };
         phase.begins("reading the cluster and Azure");
         // The controller may have made and deleted VMs since.
         world.azure.wrote();
@@ -99,15 +110,15 @@ impl Look {
         let asked =
             Asked { world: seen, desk, begun, passed_over, progress, planner, repository, clock_speed };
         match tokio::task::spawn_blocking(move || reviewing::step(asked)).await {
-            Ok(done) => Looked { found: Found::Reviewed(Box::new(done)), unread },
+            Ok(done) => Looked { found: Found::Reviewed(Box::new(done)), unread, account },
             Err(error) => bug(&world, &error),
         }
     }
 }
 
 fn hindered(NoRound { because, unread }: NoRound) -> Looked {
-    let lines = because.iter().map(|because| format!("nothing is proposed, as there is no plan: {because}"));
-    Looked { found: Found::Hindered(lines.collect()), unread }
+    let lines = because.iter().map(|because| format!("no plan, so nothing is proposed: {because}"));
+    Looked { unread, ..Found::Hindered(lines.collect()).into() }
 }
 
 fn bug(world: &round::Asked, error: &tokio::task::JoinError) -> Looked {

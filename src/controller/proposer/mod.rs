@@ -44,7 +44,7 @@ pub(super) async fn run(controller: &Controller) {
         controller.metrics.leading(true);
         tokio::select! {
             () = Shift::new(controller, held.gate()).run() => {}
-            lost = held.lost() => tracing::warn!("nothing more is proposed: {lost}"),
+            lost = held.lost() => tracing::warn!("lost leadership, nothing more is proposed: {lost}"),
             () = out_of_time(controller) => {}
         }
         controller.metrics.leading(false);

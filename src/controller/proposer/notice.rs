@@ -1,5 +1,5 @@
-//! What hinders the proposer, as an annotation of its Lease: it may write nothing else of the cluster, and the controller says
-//! it again in the NodeFleet's status.
+//! What hinders the proposer, and its account on the forge, as annotations of its Lease: it may write nothing else of the cluster.
+//! The controller says the former again in the NodeFleet's status, and counts no approval of the latter.
 //!
 //! Must never be taken for more than text: who writes it has fewer rights than who reads it.
 
@@ -16,6 +16,9 @@ use crate::model::shown::plain;
 /// The annotation: a JSON list of texts.
 const TROUBLES: &str = "nodeform.dev/troubles";
 
+/// The annotation with the id of its account on the forge.
+const ACCOUNT: &str = "nodeform.dev/forge-account";
+
 /// How many lines are written and read, and how long each may be.
 const LINES_MAX: usize = 10;
 const LETTERS_MAX: usize = 600;
@@ -24,13 +27,13 @@ const LETTERS_MAX: usize = 600;
 const SILENT: Duration = Duration::from_secs(60);
 
 /// What is said where it cannot be written.
-const NOT_WRITTEN: &str = "what hinders the proposer cannot be written on its Lease";
+const NOT_WRITTEN: &str = "cannot write the annotations of Lease `nodeform-proposer`";
 
 /// Writes what hinders, where it is new.
 pub(super) struct Notice {
     /// Writes while the Lease is held.
     writer: Writer,
-    said: Option<Vec<String>>,
+    said: Option<(Vec<String>, Option<String>)>,
     once: Once,
 }
 
@@ -40,20 +43,25 @@ impl Notice {
     }
 
     /// Writes what hinders now; what an earlier holder wrote is gone then.
-    pub(super) async fn say(&mut self, troubles: &[String]) {
+    pub(super) async fn say(&mut self, troubles: &[String], account: Option<&str>) {
         let troubles: Vec<String> = troubles.iter().take(LINES_MAX).map(|line| short(line)).collect();
-        if self.said.as_ref() == Some(&troubles) {
+        let said = (troubles, account.map(str::to_owned));
+        if self.said.as_ref() == Some(&said) {
             return;
         }
-        let text = match troubles.is_empty() {
+        let text = match said.0.is_empty() {
             true => Value::Null,
-            false => json!(json!(troubles).to_string()),
+            false => json!(json!(said.0).to_string()),
         };
-        let patch = json!({"metadata": {"annotations": {TROUBLES: text}}});
+        let mut annotations = json!({TROUBLES: text});
+        if let Some(account) = account {
+            annotations[ACCOUNT] = json!(account);
+        }
+        let patch = json!({"metadata": {"annotations": annotations}});
         match self.writer.merge_patch(&path((NAMESPACE, PROPOSER)), &patch).await {
             Ok(_) => {
                 self.once.works(NOT_WRITTEN);
-                self.said = Some(troubles);
+                self.said = Some(said);
             }
             Err(failure) => self.once.failed(NOT_WRITTEN, &failure),
         }
@@ -67,6 +75,7 @@ pub(in crate::controller) struct Watched {
     /// Since when the Lease says what it says: its times are of another machine's clock.
     since: Option<Instant>,
     troubles: Vec<String>,
+    account: Option<String>,
 }
 
 impl Watched {
@@ -75,7 +84,10 @@ impl Watched {
         match cluster.get_optional(&path((NAMESPACE, PROPOSER))).await {
             Ok(lease) => self.saw(&lease.unwrap_or_default(), Instant::now()),
             Err(failure) => {
-                self.troubles = vec![format!("whether anything is proposed is not known: {}", failure.what)];
+                self.troubles = vec![format!(
+                    "cannot read Lease `{NAMESPACE}/{PROPOSER}`, so the state of the proposer is unknown: {}",
+                    failure.what
+                )];
             }
         }
     }
@@ -87,13 +99,16 @@ impl Watched {
         }
         self.record = record;
         let is_silent = self.since.is_some_and(|since| now.duration_since(since) >= SILENT);
-        let text = lease["metadata"]["annotations"][TROUBLES].as_str().unwrap_or("[]");
+        let annotations = &lease["metadata"]["annotations"];
+        self.account = annotations[ACCOUNT].as_str().map(str::to_owned).or(self.account.take());
+        let text = annotations[TROUBLES].as_str().unwrap_or("[]");
         let lines = serde_json::from_str::<Vec<String>>(text)
             .unwrap_or_else(|_| vec![format!("annotation `{TROUBLES}` of its Lease cannot be read")]);
         self.troubles = match is_silent {
             true => vec![format!(
-                "nothing is proposed: nobody has renewed Lease `{NAMESPACE}/{PROPOSER}` for {} seconds; look at the Pods of the \
-                 proposer, or set `proposer.enabled` of the chart to `false`, and this Deployment proposes again",
+                "no proposer is running, so nothing is proposed: Lease `{NAMESPACE}/{PROPOSER}` has not been renewed for {} \
+                 seconds; check the Pods of the proposer, or set `proposer.enabled: false` in the chart so that the controller \
+                 proposes",
                 SILENT.as_secs()
             )],
             false => lines.iter().take(LINES_MAX).map(|line| format!("proposer: {}", short(line))).collect(),
@@ -103,6 +118,13 @@ impl Watched {
     /// What hinders the proposer, a line each.
     pub(in crate::controller) fn troubles(&self) -> impl Iterator<Item = String> {
         self.troubles.iter().cloned()
+    }
+}
+
+impl Watched {
+    /// The id of the account by which it proposes, once it has said that.
+    pub(in crate::controller) fn account(&self) -> Option<&str> {
+        self.account.as_deref()
     }
 }
 
@@ -139,10 +161,9 @@ mod tests {
         watched.saw(&Value::Null, at(59));
         assert_eq!(said(&watched), [""; 0], "it may be about to start");
         watched.saw(&Value::Null, at(60));
-        assert!(
-            said(&watched)[0]
-                .starts_with("nothing is proposed: nobody has renewed Lease `kube-system/nodeform-proposer`")
-        );
+        assert!(said(&watched)[0].starts_with(
+            "no proposer is running, so nothing is proposed: Lease `kube-system/nodeform-proposer`"
+        ));
         watched.saw(&lease("1", &Value::Null), at(61));
         assert_eq!(said(&watched), [""; 0]);
         watched.saw(&lease("2", &Value::Null), at(120));
@@ -166,7 +187,11 @@ mod tests {
             lines[0]
         );
         assert!(lines.iter().all(|line| line.chars().count() <= LETTERS_MAX + 10));
-        watched.saw(&lease("2", &json!("{")), now);
+        let mut known = lease("2", &json!("{"));
+        known["metadata"]["annotations"][ACCOUNT] = json!("17");
+        watched.saw(&known, now);
+        watched.saw(&lease("3", &json!("{")), now);
+        assert_eq!(watched.account(), Some("17"), "it has proposed, whatever its Lease says by now");
         assert_eq!(
             said(&watched),
             ["proposer: annotation `nodeform.dev/troubles` of its Lease cannot be read"]

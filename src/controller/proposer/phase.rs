@@ -29,10 +29,8 @@ impl Phase {
     /// Says what is waited for, where that takes long.
     pub(super) fn slow(&self) -> Option<String> {
         self.since(SLOW).map(|what| {
-            format!(
-                "nothing is proposed until {what} is done: it has taken more than {} seconds",
-                SLOW.as_secs()
-            )
+            let seconds = SLOW.as_secs();
+            format!("waiting for more than {seconds} seconds, and nothing is proposed meanwhile: {what}")
         })
     }
 
@@ -62,7 +60,7 @@ mod tests {
         tokio::time::advance(Duration::from_secs(89)).await;
         assert_eq!((phase.slow(), phase.is_stuck()), (None, false));
         tokio::time::advance(Duration::from_secs(1)).await;
-        assert!(phase.slow().is_some_and(|said| said.contains("until reading the repository is done")));
+        assert!(phase.slow().is_some_and(|said| said.ends_with(": reading the repository")));
         tokio::time::advance(Duration::from_secs(210)).await;
         assert!(phase.is_stuck());
         phase.begins("planning");

@@ -48,6 +48,8 @@ pub(super) struct Shift<'a> {
     identity: Option<Identity>,
     earlier: Earlier,
     progress: Progress,
+    /// The id of the account on the forge.
+    account: Option<String>,
     looking: Option<JoinHandle<Looked>>,
     phase: Phase,
     woken: Arc<Notify>,
@@ -82,6 +84,7 @@ impl<'a> Shift<'a> {
             identity: None,
             earlier: Earlier::default(),
             progress: Progress::default(),
+            account: None,
             looking: None,
             phase: Phase::default(),
             woken: Arc::default(),
@@ -107,7 +110,7 @@ impl<'a> Shift<'a> {
             self.progressed();
             let troubles = self.troubles();
             self.log(&troubles);
-            self.notice.say(&troubles).await;
+            self.notice.say(&troubles, self.account.as_deref()).await;
             tokio::select! {
                 () = tokio::time::sleep(LOOK) => {}
                 () = self.woken.notified() => {}
@@ -152,6 +155,7 @@ impl<'a> Shift<'a> {
             identity: self.identity.clone(),
             earlier: self.earlier.clone(),
             progress: self.progress.clone(),
+            account: self.account.clone(),
             phase: self.phase.clone(),
         };
         let woken = Arc::clone(&self.woken);
@@ -184,7 +188,7 @@ impl<'a> Shift<'a> {
     /// Takes in what a look came to.
     async fn take_in_ended(&mut self) {
         let Some(looking) = self.looking.take_if(|looking| looking.is_finished()) else { return };
-        let Looked { found, unread } = match looking.await {
+        let Looked { found, unread, account } = match looking.await {
             Ok(looked) => looked,
             Err(error) => {
                 self.controller.metrics.panicked();
@@ -193,6 +197,7 @@ impl<'a> Shift<'a> {
                 Found::Hindered(vec![line]).into()
             }
         };
+        self.account = account.or(self.account.take());
         self.controller.metrics.unread(unread.iter().map(|unread| unread.source.clone()).collect());
         let unread = unread.iter().map(ToString::to_string);
         match found {
@@ -201,8 +206,8 @@ impl<'a> Shift<'a> {
                 match identity {
                     Some(_) => self.looked = None,
                     None => self.hindered.push(
-                        "nothing is proposed: which cluster it is is not known, as its id in Azure or namespace \
-                         `kube-system` cannot be read"
+                        "cannot identify the cluster, so nothing is proposed: its id in Azure or the UID of namespace \
+                         `kube-system` is unknown"
                             .to_owned(),
                     ),
                 }
@@ -249,7 +254,7 @@ impl<'a> Shift<'a> {
         let now: BTreeSet<String> = troubles.iter().cloned().collect();
         now.difference(&self.said).for_each(|line| tracing::warn!("{line}"));
         if now.is_empty() && !self.said.is_empty() {
-            tracing::info!("nothing hinders it any more");
+            tracing::info!("all problems are resolved");
         }
         self.said = now;
     }

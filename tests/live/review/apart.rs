@@ -177,3 +177,32 @@ async fn what_hinders_the_proposer_is_said_in_the_status_of_the_nodefleet() {
     program.wait(async || !stops(&apart).await.contains("proposer: ")).await;
     assert_eq!(apart.refused().await, json!([]), "what the proposer tried to write");
 }
+
+#[tokio::test]
+async fn the_account_that_proposes_approves_nothing_whoever_opened_the_pull_request() {
+    let Some(mut apart) = Apart::start("bot").await else { return };
+    let before = apart.reviewed.fills(&["a", "b"]).await;
+    let program = &apart.reviewed.stage.program;
+    let path = format!("{LEASES}/nodeform-proposer");
+    let is_known = async || {
+        let lease = program.kube("GET", &path, &Value::Null).await.1;
+        lease["metadata"]["annotations"]["nodeform.dev/forge-account"].is_string()
+    };
+    program.wait(is_known).await;
+    // Somebody with the token of the proposer and a person's account has two accounts, and is one person.
+    let pushed = apart.recorder.loses_next_write();
+    apart.reviewed.drifts().await;
+    let pushed = tokio::time::timeout(crate::program::PATIENCE, pushed).await.expect("it pushes");
+    assert!(pushed.expect("the recorder runs").ends_with("/git-receive-pack"));
+    apart.proposer.kill().await.expect("it runs");
+    let review = apart.reviewed.waits_for_review(|review| review["state"] == "Proposed").await;
+    let body = json!({"head": review["branch"], "base": "main", "title": "Replace them"});
+    let pull = apart.gitea.ask("alice", &format!("POST {PULLS}"), body).await;
+    let number = pull["number"].as_u64().expect("a number");
+    apart.gitea.review("bot", number, "APPROVED").await;
+    apart.gitea.merge(number, "merge").await;
+    let review = apart.reviewed.waits_for_review(|review| review["state"] == "Refused").await;
+    let because = review["because"].as_str().expect("a reason");
+    assert!(because.contains("and has 0; bot is nodeform's own account"), "{because}");
+    assert_eq!(apart.reviewed.vms().await, before);
+}
