@@ -64,15 +64,13 @@ async fn held(controller: &Controller, (standby, once): (&mut Standby, &mut Once
         Err(failure) => failure,
     };
     // Whoever it is, one proposes at a time.
-    let other = match failure.kind {
-        ClusterFailureKind::LeaseHeld => {
-            lease::holder(&controller.cluster, (lease::NAMESPACE, lease::PROPOSER)).await
+    if failure.kind == ClusterFailureKind::LeaseHeld {
+        let own = (lease::NAMESPACE, lease::PROPOSER);
+        if let Ok(Some(holder)) = lease::holder(&controller.cluster, own).await {
+            standby.behind(&holder);
+            return None;
         }
-        _ => Ok(None),
-    };
-    match other {
-        Ok(Some(holder)) => standby.behind(&holder),
-        Ok(None) | Err(_) => once.failed(NOT_OURS, &failure),
     }
+    once.failed(NOT_OURS, &failure);
     None
 }
