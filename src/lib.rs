@@ -37,7 +37,7 @@
 //! | `cluster` | the Kubernetes client (feature `live`) |
 //! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
 //! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
-//! | `controller` | the modes `auto` and `review` in the cluster: Lease, rounds, what is in flight, what is proposed and merged, status (feature `live`) |
+//! | `controller` | the modes `auto` and `review` in the cluster: Lease, rounds, what is in flight, what is proposed and merged, status; in one process or two (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback, and in memory (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
 //! | `forge` | pull requests of Gitea, GitHub, GitLab and Azure DevOps: upkeep, reviews, statuses (feature `live`) |

@@ -31,6 +31,8 @@ pub struct Announcement {
     pub kubeconfig: PathBuf,
     /// Environment variables for nodeform. They hold the client secret of the simulated identity.
     pub env: BTreeMap<String, String>,
+    /// Variables beside those for an identity that may read everything, and write nothing but the Lease of a proposer.
+    pub reader: BTreeMap<String, String>,
 }
 
 impl std::fmt::Debug for Announcement {
@@ -60,10 +62,17 @@ impl Files {
         let environment_file = write("environment.json", &environment(address, &ca, speed))?;
         let kubeconfig = match real {
             Some(path) => path.to_owned(),
-            None => write("kubeconfig", &kubeconfig(world, certificates, address))?,
+            None => write("kubeconfig", &kubeconfig_of(world, certificates, (address, Who::Admin)))?,
         };
         let env = variables(world, &environment_file, &kubeconfig);
-        Ok(Self { announcement: Announcement { environment_file, kubeconfig, env }, _folder: folder })
+        let secret = world.credentials().reader_secret.reveal().to_owned();
+        let mut reader = BTreeMap::from([("AZURE_CLIENT_SECRET".to_owned(), secret)]);
+        if real.is_none() {
+            let text = kubeconfig_of(world, certificates, (address, Who::Reader));
+            let path = write("kubeconfig-reader", &text)?;
+            reader.insert("KUBECONFIG".to_owned(), path.display().to_string());
+        }
+        Ok(Self { announcement: Announcement { environment_file, kubeconfig, env, reader }, _folder: folder })
     }
 }
 
@@ -84,17 +93,29 @@ fn environment(address: SocketAddr, ca: &Path, speed: u32) -> String {
     format!("{file:#}\n")
 }
 
-fn kubeconfig(world: &World, certificates: &Certificates, address: SocketAddr) -> String {
+/// Whose kubeconfig it is.
+#[derive(Clone, Copy)]
+enum Who {
+    Admin,
+    Reader,
+}
+
+fn kubeconfig_of(world: &World, certificates: &Certificates, (address, who): (SocketAddr, Who)) -> String {
+    let credentials = world.credentials();
+    let (suffix, token) = match who {
+        Who::Admin => ("admin", &credentials.cluster_token),
+        Who::Reader => ("reader", &credentials.reader_token),
+    };
     let name = &world.settings().cluster.name;
     let ca = data_encoding::BASE64.encode(certificates.ca_pem.as_bytes());
-    let user = format!("{name}-admin");
+    let user = format!("{name}-{suffix}");
     let config = json!({
         "apiVersion": "v1", "kind": "Config", "current-context": name, "preferences": {},
         "clusters": [{
             "name": name,
             "cluster": {"server": format!("https://{address}"), "certificate-authority-data": ca},
         }],
-        "users": [{"name": user, "user": {"token": world.credentials().cluster_token.reveal()}}],
+        "users": [{"name": user, "user": {"token": token.reveal()}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
     });
     // JSON is YAML.

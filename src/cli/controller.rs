@@ -5,7 +5,7 @@ use std::net::{Ipv6Addr, SocketAddr};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use tokio::net::TcpListener;
 
 use super::context::ContextArguments;
@@ -17,7 +17,7 @@ use super::ui::Ui;
 use super::world;
 use crate::apply::Stop;
 use crate::controller::{
-    Controller, Health, Metrics, Repository, run as run_controller, serve_health, serve_metrics,
+    Controller, Health, Metrics, Repository, Role, run as run_controller, serve_health, serve_metrics,
 };
 
 /// What is logged where NODEFORM_LOG says nothing.
@@ -26,9 +26,12 @@ const LOG: &str = "nodeform=info";
 /// Plans again and again, and carries out what the NodeFleet lets happen.
 #[derive(Args, Debug)]
 #[command(
-    after_help = "Examples:\n  nodeform controller --log-format text\n\nThe NodeFleet says what happens: mode `observe` (default) shows plans in its status, `auto` carries them out,\n`review` too, but for what moves or replaces nodes: that is proposed on branches of `spec.git.repository`, and carried\nout once it is merged (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE).\nNODEFORM_LOG says what is logged (default: nodeform=info).\n"
+    after_help = "Examples:\n  nodeform controller --log-format text\n  nodeform controller --role proposer\n\nThe NodeFleet says what happens: mode `observe` (default) shows plans in its status, `auto` carries them out,\n`review` too, but for what moves or replaces nodes: that is proposed on branches of `spec.git.repository`, and carried\nout once it is merged (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE).\nNODEFORM_LOG says what is logged (default: nodeform=info).\n"
 )]
 pub(super) struct ControllerArguments {
+    /// Run all of it, or one of two processes with rights of their own
+    #[arg(long, value_enum, default_value_t)]
+    role: RoleArgument,
     /// The port of /metrics, 0 for none; else METRICS_PORT, else 8080
     #[arg(long, value_name = "PORT")]
     metrics_port: Option<u16>,
@@ -48,6 +51,28 @@ pub(super) struct ControllerArguments {
     azure: AzureArguments,
     #[command(flatten)]
     context: ContextArguments,
+}
+
+/// What of the work a process does.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum RoleArgument {
+    /// Apply and propose in one process
+    #[default]
+    All,
+    /// Apply plans: writes to Azure and the cluster, only reads Git and the forge
+    Controller,
+    /// Propose plans: writes to Git and the forge, only reads Azure and the cluster
+    Proposer,
+}
+
+impl RoleArgument {
+    const fn role(self) -> Role {
+        match self {
+            Self::All => Role::All,
+            Self::Controller => Role::Controller,
+            Self::Proposer => Role::Proposer,
+        }
+    }
 }
 
 /// Runs the controller until it is told to end.
@@ -82,6 +107,7 @@ fn repository(arguments: &ControllerArguments) -> Result<Repository, Failure> {
         access: remote::access_of_service()?,
         allows_http: arguments.allow_http,
         signing_key: remote::signing_key_file(),
+        role: arguments.role.role(),
     })
 }
 

@@ -60,17 +60,17 @@ pub(super) fn step(asked: Asked) -> Done {
     let Asked { world, desk, begun, passed_over, mut progress, planner, repository, clock_speed } = asked;
     let world = automatic::to_be_reviewed(&world);
     let nothing = BTreeSet::new();
-    let mut merged = Merging::default();
+    let (mut merged, role) = (Merging::default(), repository.role);
     for folder in &desk.folders.waiting {
         let id: Arc<str> = folder.proposal.plan.id().into();
-        let is_passed_over = passed_over.contains(&id) || merged.begins.is_some();
+        let is_passed_over = !role.applies() || passed_over.contains(&id) || merged.begins.is_some();
         let begun = begun.get(&id).unwrap_or(&nothing);
         if !is_passed_over && shows(&world, &folder.proposal.plan, begun) {
             merged.look((&world, &desk.ledger), folder, begun);
         }
     }
     // Whether people closed a pull request is not known while the forge does not say.
-    let may_propose = !world.policy.fleet.is_suspended && desk.board.may_propose();
+    let may_propose = desk.proposes(role) && !world.policy.fleet.is_suspended && desk.board.may_propose();
     let proposed = match merged.begins.is_none() && may_propose {
         true => {
             let (board, world, planner) = (&*desk.board, &world, &*planner);

@@ -159,6 +159,23 @@ pub(super) async fn first(asked: Asked) -> Result<Step, NoRound> {
     }
 }
 
+/// Reads the world, of which nothing is planned here.
+///
+/// # Errors
+/// Everything that keeps a plan from being made.
+pub(super) async fn seen(asked: Asked) -> Result<(World, Vec<Unread>), NoRound> {
+    let at = asked.cluster.clock().now();
+    let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
+    let seen = seen.map_err(|faults| NoRound::of_observing(&faults))?;
+    let unread = seen.unread.clone();
+    let metrics = Arc::clone(&asked.metrics);
+    let work = move || world(&asked, seen, at).map_err(|problems| said(&problems));
+    match on_a_thread(metrics, work).await {
+        Ok(world) => Ok((world, unread)),
+        Err(because) => Err(NoRound { because, unread }),
+    }
+}
+
 /// Plans all else of what the first step saw, where nothing of it begins but the nodes that somebody deletes.
 ///
 /// # Errors

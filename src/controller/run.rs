@@ -7,7 +7,9 @@ use super::desk::Repository;
 use super::looks;
 use super::metrics::Metrics;
 use super::once::Once;
+use super::proposer;
 use super::resume;
+use super::role::Role;
 use super::serve::Health;
 use super::session::{NODE_FLEETS, Session, Why};
 use crate::apply::Stop;
@@ -25,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 const ENDING_MAX: Duration = Duration::from_millis(1_200);
 
 /// What is said where the Lease cannot be had.
-const NOT_OURS: &str = "the Lease is not ours";
+pub(super) const NOT_OURS: &str = "the Lease is not ours";
 
 /// What the controller works with.
 pub struct Controller {
@@ -51,6 +53,14 @@ pub struct Controller {
 
 /// Runs until it is stopped: nothing new begins then, and the Lease is let go.
 pub async fn run(controller: &Controller) {
+    match controller.repository.role {
+        Role::All | Role::Controller => leads(controller).await,
+        Role::Proposer => proposer::run(controller).await,
+    }
+}
+
+/// Looks and applies, from Lease to Lease.
+async fn leads(controller: &Controller) {
     let (mut standby, mut once) = (Standby::default(), Once::default());
     // Whether anything may have begun that nobody has ended.
     let mut may_have_begun = true;
@@ -121,7 +131,7 @@ pub async fn run(controller: &Controller) {
 }
 
 /// Reads the mode. The first time that the API server answers, it is asked as well whether it serves the kinds.
-async fn standing(controller: &Controller) -> Result<Standing, ClusterFailure> {
+pub(super) async fn standing(controller: &Controller) -> Result<Standing, ClusterFailure> {
     let found = looks::standing(&controller.cluster).await?;
     if !controller.health.is_ready() {
         match looks::missing_kinds(&controller.cluster).await?.as_slice() {
@@ -149,12 +159,12 @@ pub(super) struct Beside {
 
 /// A replica that does not lead: it says once who does.
 #[derive(Default)]
-struct Standby {
+pub(super) struct Standby {
     leader: String,
 }
 
 impl Standby {
-    fn behind(&mut self, holder: &str) {
+    pub(super) fn behind(&mut self, holder: &str) {
         if self.leader != holder {
             tracing::info!(leader = holder, "standing by");
             holder.clone_into(&mut self.leader);
@@ -231,21 +241,21 @@ async fn leading(
 }
 
 /// Gets a Lease; nothing where another replica has it, or where the controller is to end.
-async fn acquired(
+pub(super) async fn acquired(
     controller: &Controller,
     name: &'static str,
     standby: &mut Standby,
 ) -> Result<Option<lease::Held>, ClusterFailure> {
-    // Karpenter's stands where Karpenter was installed; the other one is nodeform's own.
+    // Karpenter's stands where Karpenter was installed; the other ones are nodeform's own.
     let namespace = match name {
-        lease::OBSERVE => lease::NAMESPACE.to_owned(),
+        lease::OBSERVE | lease::PROPOSER => lease::NAMESPACE.to_owned(),
         _ => lease::namespace(&controller.cluster).await?,
     };
     let settings = lease::Settings {
         identity: controller.identity.clone(),
         namespace: namespace.clone(),
         terms: lease::Terms::default(),
-        reports: true,
+        reports: name != lease::PROPOSER,
     };
     let waits = |other: &lease::Other| standby.behind(&other.holder);
     let asking = lease::Asking { waits, attempted: || controller.health.progressed() };
@@ -274,11 +284,11 @@ pub(super) async fn stopped(controller: &Controller) {
 
 /// Waits until the controller is to end and what it was doing has had its time: whoever is told to end lets the Lease go
 /// within two seconds, whatever is under way.
-async fn out_of_time(controller: &Controller) {
+pub(super) async fn out_of_time(controller: &Controller) {
     stopped(controller).await;
     tokio::time::sleep(ENDING_MAX).await;
 }
 
-async fn pause(controller: &Controller) {
+pub(super) async fn pause(controller: &Controller) {
     let _ = tokio::time::timeout(AGAIN, stopped(controller)).await;
 }

@@ -37,6 +37,8 @@ pub struct Asking<'a> {
     pub ledger: &'a Ledger,
     /// What the NodeFleet says of the repository.
     pub git: &'a Git,
+    /// The id of the account that proposes, where it is another than that of the forge's token.
+    pub proposer: Option<&'a str>,
 }
 
 impl Folders {
@@ -124,7 +126,7 @@ impl Asking<'_> {
         (folder, pull_request): (&Folder, &PullRequest),
         review: &Review,
     ) -> Result<Result<Permission, String>, GitOpsFault> {
-        if review.by.id == own.id {
+        if review.by.id == own.id || self.proposer == Some(review.by.id.as_str()) {
             return Ok(Err("is nodeform's own account".to_owned()));
         }
         if pull_request.author.as_ref().is_some_and(|author| author.id == review.by.id) {

@@ -107,14 +107,15 @@ pub fn connect(
     forge::connect(&settings).map(Some).map_err(GitOpsFault::from)
 }
 
-/// Opens the pull requests that are missing, and says under those that are merged what became of their plans.
+/// Opens the pull requests that are missing, and says under those that are merged what became of their plans. `written` is what
+/// was written before; without it they are only looked at.
 ///
 /// # Errors
 /// The forge does not answer as one.
 pub async fn keep_up(
     (forge, cluster): (&dyn Forge, &Cluster),
     (around, ledger): (&Around, &Ledger),
-    written: &mut Written,
+    mut written: Option<&mut Written>,
 ) -> Result<PullRequests, GitOpsFault> {
     let since = around.at.saturating_sub(LOOKED_AT).unwrap_or(Timestamp::MIN);
     let listed = forge.list(&around.below, since).await.map_err(GitOpsFault::from)?;
@@ -133,11 +134,15 @@ pub async fn keep_up(
         }
         let pull_request = match (known, &proposal.plan) {
             (Some(known), _) => Some(known.clone()),
-            (None, Some(plan)) => Some(open(forge, around, (&proposal.proposed.branch, plan)).await?),
-            (None, None) => None,
+            (None, Some(plan)) if written.is_some() => {
+                Some(open(forge, around, (&proposal.proposed.branch, plan)).await?)
+            }
+            (None, _) => None,
         };
         let Some(pull_request) = pull_request else { continue };
-        tell_plan(forge, (proposal, &pull_request), around.at, written).await?;
+        if let Some(written) = written.as_deref_mut() {
+            tell_plan(forge, (proposal, &pull_request), around.at, written).await?;
+        }
         let number = pull_request.number;
         let reviews = forge.reviews(number).await.map_err(GitOpsFault::from)?;
         if reviews.iter().any(Review::approves_head) {
@@ -152,6 +157,7 @@ pub async fn keep_up(
         let rejected = found.rejected.entry(work.to_owned()).or_insert(at);
         *rejected = at.max(*rejected);
     }
+    let Some(written) = written else { return Ok(found) };
     written.retain(|number, _| listed.iter().any(|listed| listed.number == *number));
     for pull_request in &listed {
         let PullRequestState::Merged { commit, .. } = &pull_request.state else { continue };

@@ -23,6 +23,7 @@ mod json;
 mod load;
 mod play;
 mod possible;
+mod reader;
 mod record;
 mod sensitive;
 mod settings;

@@ -64,6 +64,10 @@ pub struct Credentials {
     pub client_secret: Sensitive,
     /// The bearer token of the kubeconfig.
     pub cluster_token: Sensitive,
+    /// The secret of the identity that only reads, for Azure.
+    pub reader_secret: Sensitive,
+    /// The bearer token of the identity that only reads.
+    pub reader_token: Sensitive,
 }
 
 /// A simulated Azure and a small cluster.
@@ -88,8 +92,12 @@ impl World {
     pub fn new(start: Start) -> Result<Self, Vec<SettingsFault>> {
         let draw = Draw::new(start.seed);
         let secret = |about: &str| Sensitive::new(draw.guid(about).replace('-', ""));
-        let credentials =
-            Credentials { client_secret: secret("client secret"), cluster_token: secret("cluster token") };
+        let credentials = Credentials {
+            client_secret: secret("client secret"),
+            cluster_token: secret("cluster token"),
+            reader_secret: secret("reader secret"),
+            reader_token: secret("reader token"),
+        };
         let settings = start.settings;
         let mut skus = settings.skus.clone().unwrap_or(start.skus);
         load::relocate(&mut skus, &settings);
@@ -97,7 +105,9 @@ impl World {
         let version = settings.cluster.kubernetes_version.clone();
         let mut azure = Azure::new(settings, skus, credentials.client_secret.clone());
         azure.ca_certificate = start.ca_certificate;
-        let cluster = Cluster::new(Store::new(draw), credentials.cluster_token.clone(), version);
+        azure.reader_secret = credentials.reader_secret.clone();
+        let mut cluster = Cluster::new(Store::new(draw), credentials.cluster_token.clone(), version);
+        cluster.reader_token = credentials.reader_token.clone();
         let faults = Faults::new(start.time, start.speed.max(1));
         let mut world = Self {
             clock: start.time,
@@ -189,7 +199,10 @@ impl World {
     /// Everything in brief, for people and tests: resources, nodes, pods, and why nodes did not join. Never secrets.
     #[must_use]
     pub fn state(&self) -> Value {
-        state::of(&self.azure, &self.cluster.store, &self.play, self.clock)
+        let mut state = state::of(&self.azure, &self.cluster.store, &self.play, self.clock);
+        // What the identity that only reads tried to write.
+        state["refused"] = self.azure.refused.iter().chain(&self.cluster.refused).cloned().collect();
+        state
     }
 
     /// What one needs in order to be let in.

@@ -1,6 +1,7 @@
 //! The program as its users meet it: commands, flags, files, the book and the recipes, beside real tools.
 
 mod book;
+mod chart;
 mod examples;
 mod explain;
 mod flags;

@@ -296,6 +296,13 @@ impl Program {
         announced.iter().map(|(name, value)| (name.clone(), text(value))).collect()
     }
 
+    /// The variables on top by which somebody only reads.
+    pub(crate) fn reader(&self) -> Vec<(String, String)> {
+        let announced = self.announcement["reader"].as_object().expect("variables");
+        let text = |value: &Value| value.as_str().expect("text").to_owned();
+        announced.iter().map(|(name, value)| (name.clone(), text(value))).collect()
+    }
+
     /// Runs nodeform with the variables that were announced, and others on top.
     pub(crate) async fn nodeform(&self, arguments: &[&str], variables: &[(&str, &str)]) -> Ran {
         let announced = self.announcement["env"].as_object().expect("variables");

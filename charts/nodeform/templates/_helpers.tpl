@@ -14,8 +14,10 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- define "nodeform.image" -}}
 {{ printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) }}
 {{- end }}
-{{- /* The managed cluster, and what the user adds. */ -}}
+{{- /* The managed cluster, and what the user adds: of the root and a list of variables. */ -}}
 {{- define "nodeform.env" -}}
+{{- $added := index . 1 -}}
+{{- with index . 0 -}}
 - {name: NODEFORM_LOG, value: {{ printf "nodeform=%s" .Values.logLevel | quote }}}
 {{- with .Values.settings.clusterName }}
 - {name: CLUSTER_NAME, value: {{ . | quote }}}
@@ -26,7 +28,8 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- with .Values.settings.subscriptionID }}
 - {name: AZURE_SUBSCRIPTION_ID, value: {{ . | quote }}}
 {{- end }}
-{{- with .Values.controller.env }}{{ toYaml . | nindent 0 }}{{ end }}
+{{- end }}
+{{- with $added }}{{ toYaml . | nindent 0 }}{{ end }}
 {{- end }}
 {{- define "nodeform.securityContext" -}}
 runAsNonRoot: true
@@ -43,27 +46,99 @@ nodeAffinity:
     nodeSelectorTerms:
       - matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]
 {{- end }}
-{{- /* The clone of the repository that plans are reviewed in, whatever Git puts beside it, and the token. */ -}}
+{{- /* The clone of the repository that plans are reviewed in, whatever Git puts beside it, and the token: of `tokenSecret` and
+`user`. */ -}}
 {{- define "nodeform.gitEnv" -}}
 - {name: XDG_CACHE_HOME, value: /cache}
 - {name: TMPDIR, value: /cache}
-{{- with .Values.review.tokenSecret.name }}
+{{- with .tokenSecret.name }}
 - {name: NODEFORM_GIT_TOKEN_FILE, value: /var/run/secrets/nodeform.dev/git/token}
 {{- end }}
-{{- with .Values.review.user }}
+{{- with .user }}
 - {name: NODEFORM_GIT_USER, value: {{ . | quote }}}
 {{- end }}
 {{- end }}
 {{- define "nodeform.gitMounts" -}}
 - {name: cache, mountPath: /cache}
-{{- with .Values.review.tokenSecret.name }}
+{{- with .tokenSecret.name }}
 - {name: git, mountPath: /var/run/secrets/nodeform.dev/git, readOnly: true}
 {{- end }}
 {{- end }}
 {{- define "nodeform.gitVolumes" -}}
 - {name: cache, emptyDir: {sizeLimit: 1Gi}}
-{{- with .Values.review.tokenSecret }}{{ if .name }}
+{{- with .tokenSecret }}{{ if .name }}
 - name: git
   secret: {secretName: {{ .name | quote }}, defaultMode: 0440, items: [{key: {{ .key | quote }}, path: token}]}
 {{- end }}{{ end }}
+{{- end }}
+{{- /* The rules of who only looks: what plans are made of, and what became of plans before. */ -}}
+{{- define "nodeform.reads" -}}
+# What plans are made of.
+- apiGroups: [""]
+  resources: [nodes, namespaces, limitranges, persistentvolumeclaims, persistentvolumes, pods, podtemplates]
+  verbs: [get, list, watch]
+- apiGroups: [apps]
+  resources: [daemonsets, deployments, statefulsets]
+  verbs: [get, list, watch]
+- apiGroups: [batch]
+  resources: [jobs, cronjobs]
+  verbs: [get, list, watch]
+- apiGroups: [autoscaling]
+  resources: [horizontalpodautoscalers]
+  verbs: [get, list, watch]
+- apiGroups: [autoscaling.x-k8s.io]
+  resources: [capacitybuffers]
+  verbs: [get, list, watch]
+- apiGroups: [policy]
+  resources: [poddisruptionbudgets]
+  verbs: [get, list, watch]
+- apiGroups: [scheduling.k8s.io]
+  resources: [priorityclasses, podgroups, workloads]
+  verbs: [get, list, watch]
+- apiGroups: [scheduling.volcano.sh]
+  resources: [podgroups]
+  verbs: [get, list, watch]
+- apiGroups: [node.k8s.io]
+  resources: [runtimeclasses]
+  verbs: [get, list, watch]
+- apiGroups: [storage.k8s.io]
+  resources: [storageclasses, csinodes, volumeattachments]
+  verbs: [get, list, watch]
+- apiGroups: [keda.sh]
+  resources: [scaledobjects, scaledjobs]
+  verbs: [get, list, watch]
+- apiGroups: [argoproj.io]
+  resources: [rollouts]
+  verbs: [get, list, watch]
+- apiGroups: [karpenter.sh]
+  resources: [nodepools, nodeclaims, nodeoverlays]
+  verbs: [get, list, watch]
+- apiGroups: [karpenter.azure.com]
+  resources: [aksnodeclasses]
+  verbs: [get, list, watch]
+- apiGroups: [nodeform.dev]
+  resources: [nodefleets, nodeplans, nodeplanchunks, nodeplanapprovals]
+  verbs: [get, list, watch]
+- apiGroups: [coordination.k8s.io]
+  resources: [leases]
+  verbs: [get, list, watch]
+{{- end }}
+{{- define "nodeform.proposer" -}}
+{{ printf "%s-proposer" .Release.Name }}
+{{- end }}
+{{- define "nodeform.proposerServiceAccount" -}}
+{{- with .Values.proposer.serviceAccount }}
+{{- if .create }}{{ default (include "nodeform.proposer" $) .name }}{{ else }}{{ default "default" .name }}{{ end }}
+{{- end }}
+{{- end }}
+{{- /* Not those of the controller, whose Service and PodDisruptionBudget would count its Pods. */ -}}
+{{- define "nodeform.proposerSelector" -}}
+app.kubernetes.io/name: {{ .Chart.Name }}-proposer
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+{{- define "nodeform.proposerLabels" -}}
+{{ include "nodeform.proposerSelector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}

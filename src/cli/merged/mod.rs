@@ -122,7 +122,14 @@ fn approvals(
     let Some(git) = git.filter(|git| git.approvals.iter().flatten().count() > 0) else { return Ok(()) };
     let connected_forge = gitops::connect((git, place), &remote::access()?, *connected.cluster.clock());
     let forge = connected_forge.as_ref().map(Option::as_deref);
-    connected.wait_for(folders.ask_approvals(gitops::Asking { forge, place, clone, ledger, git }));
+    connected.wait_for(folders.ask_approvals(gitops::Asking {
+        forge,
+        place,
+        clone,
+        ledger,
+        git,
+        proposer: None,
+    }));
     Ok(())
 }
 

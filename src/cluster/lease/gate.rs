@@ -49,6 +49,12 @@ impl WriteGate {
         Self(None)
     }
 
+    /// A gate that never opens, for who only reads.
+    #[must_use]
+    pub fn never_open(clock: Clock) -> Self {
+        Self::closed(Duration::ZERO, clock)
+    }
+
     /// A closed gate that opens for this long with each renewal.
     pub(super) fn closed(open_for: Duration, clock: Clock) -> Self {
         Self(Some(Arc::new(Renewals {
@@ -131,6 +137,15 @@ mod tests {
             began_wall: AtomicI64::new(now.as_millisecond()),
         })));
         assert_eq!(late.check(), Err(GateClosed::Late { seconds: 3_600 }));
+    }
+
+    #[test]
+    fn who_only_reads_never_writes_whatever_is_renewed() {
+        let clock = Clock::beginning_at(Timestamp::UNIX_EPOCH);
+        let gate = WriteGate::never_open(clock);
+        assert_eq!(gate.check(), Err(GateClosed::NotHeld));
+        gate.renewed(Instant::now(), clock.now());
+        assert!(!gate.is_open());
     }
 
     #[test]

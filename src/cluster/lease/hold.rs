@@ -149,7 +149,7 @@ pub async fn acquire_named(
             Ok(Attempt::Waits(other)) => {
                 let wait = other.expires.saturating_sub(holder.start.elapsed());
                 if other.is_alive || wait > PATIENCE {
-                    return Err(held_by_other(namespace, &other));
+                    return Err(held_by_other((namespace, name), &other));
                 }
                 if !is_told {
                     waits(&other);
@@ -309,17 +309,21 @@ fn is_passing(kind: ClusterFailureKind) -> bool {
     matches!(kind, Kind::Unreachable | Kind::Conflict | Kind::TooMany | Kind::Other)
 }
 
-fn held_by_other(namespace: &str, other: &Other) -> ClusterFailure {
+fn held_by_other((namespace, name): (&str, &str), other: &Other) -> ClusterFailure {
     let Other { holder, since, is_alive, expires: _ } = other;
     let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
     let how = if *is_alive { "renews it" } else { "asked for a longer time than is waited for" };
-    ClusterFailure {
-        kind: ClusterFailureKind::LeaseHeld,
-        what: format!("`{holder}` holds Lease `{namespace}/{NAME}`{since} and {how}"),
-        hint: format!(
+    let hint = match name {
+        NAME => format!(
             "one at a time: wait for the other nodeform, or stop Karpenter: `kubectl scale deployment -n {namespace} \
              karpenter --replicas=0`"
         ),
+        _ => "one at a time: wait for the other nodeform, or stop it".to_owned(),
+    };
+    ClusterFailure {
+        kind: ClusterFailureKind::LeaseHeld,
+        what: format!("`{holder}` holds Lease `{namespace}/{name}`{since} and {how}"),
+        hint,
     }
 }
 
@@ -335,12 +339,15 @@ mod tests {
             is_alive: true,
             expires: Duration::ZERO,
         };
-        let failure = held_by_other("karpenter", &other);
+        let failure = held_by_other(("karpenter", NAME), &other);
         assert_eq!(
             failure.to_string(),
             "`karpenter-7d9_1b` holds Lease `karpenter/karpenter-leader-election` since 2026-02-03T04:05:06.000000Z and \
              renews it\nhint: one at a time: wait for the other nodeform, or stop Karpenter: `kubectl scale deployment -n \
              karpenter karpenter --replicas=0`"
         );
+        let failure = held_by_other(("kube-system", super::super::PROPOSER), &other).to_string();
+        assert!(failure.contains("holds Lease `kube-system/nodeform-proposer`"), "{failure}");
+        assert!(!failure.contains("Karpenter"), "{failure}");
     }
 }

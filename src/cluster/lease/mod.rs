@@ -24,8 +24,17 @@ pub const NAME: &str = "karpenter-leader-election";
 /// The Lease of who only looks: it stands in nobody's way.
 pub const OBSERVE: &str = "nodeform-observe";
 
+/// The Lease of who proposes what people review, where that is a process of its own.
+pub const PROPOSER: &str = "nodeform-proposer";
+
 /// Where it is made where there is none.
 pub const NAMESPACE: &str = "kube-system";
+
+/// The path of a Lease.
+#[must_use]
+pub fn path((namespace, name): (&str, &str)) -> String {
+    format!("{}/{name}", list(namespace))
+}
 
 /// The path of the Leases of a namespace.
 fn list(namespace: &str) -> String {

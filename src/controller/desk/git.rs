@@ -7,16 +7,19 @@ use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::super::role::Role;
 use super::{Board, Desk, Earlier, Gone, Identity, Placed, Repository, Stands, Wanted, Withdrawn};
 use crate::api::node_fleet::{FleetReview, Git, ReviewState};
 use crate::apply::{WITHDRAWN, recorded, text};
 use crate::automatic::{Open, People};
-use crate::cluster::Writer;
+use crate::cluster::{Cluster, Writer};
 use crate::forge::Forge;
+use crate::git::remote::PlanEntry;
 use crate::gitops::{
     self, Around, Asking, Folders, GitOpsFault, Going, Merged, Noting, Place, Proposal, Proposing,
-    PullRequests, Pushed,
+    PullRequests, Pushed, Token,
 };
+use crate::ledger::Ledger;
 use crate::model::ChangeClass;
 use crate::offline::beside::Other;
 use crate::plan::{Plan, file};
@@ -55,8 +58,11 @@ pub(super) async fn read(
     (writer, earlier): (&Writer, Earlier),
     Known { identity: Identity { id, uid }, git, place }: Known<'_>,
 ) -> Result<Desk, GitOpsFault> {
-    let Earlier { mut written, rests_until, .. } = earlier;
-    let cluster = writer.cluster();
+    let Earlier { mut written, rests_until, mut proposer, account, .. } = earlier;
+    let (cluster, role) = (writer.cluster(), repository.role);
+    if role == Role::Controller {
+        proposer.look(cluster).await;
+    }
     let ledger = recorded(cluster).await;
     let ledger = ledger.map_err(|fault| GitOpsFault::of(fault.to_string()).hint(fault.hint()))?;
     let signers = gitops::signers(Some(&git))?;
@@ -64,30 +70,27 @@ pub(super) async fn read(
     let known = gitops::Known { cluster: id, at, ledger: Some(&ledger), signers: signers.as_ref() };
     let around = Around::read(place, &repository.access, known)?;
     let (place, clone, tip) = (&around.place, &around.clone, &around.standing.target);
-    gitops::advance(Noting { writer, place, clone, tip }).await?;
+    if role.applies() {
+        gitops::advance(Noting { writer, place, clone, tip }).await?;
+    }
     let entries = clone.plans(tip, &place.path)?.entries;
     let there = entries.iter().map(|entry| format!("{}/{}", entry.month, entry.name)).collect();
-    let mut withdrawn = Vec::new();
-    let gone = gitops::withdrawn(&ledger, place, &entries).into_iter();
-    let gone = gone.map(|(folder, recorded)| (folder.to_owned(), recorded, WITHDRAWN));
-    let elsewhere = ledger.unfinished().filter(|plan| plan.needs_approval);
-    let elsewhere = elsewhere.map(|recorded| (recorded.name.clone(), recorded, ELSEWHERE));
-    for (name, recorded, because) in gone.chain(elsewhere) {
-        let read = text(cluster, recorded).await.map_err(|fault| fault.to_string());
-        let read = read.and_then(|text| file::read_spec(&text).map_err(|fault| fault.to_string()));
-        let plan = read.map_err(|fault| not_read_back(&name, &recorded.name, &fault))?;
-        withdrawn.push(Withdrawn { name, plan, because: because.to_owned() });
+    let (mut withdrawn, mut folders) = (Vec::new(), Folders::default());
+    if role.applies() {
+        withdrawn = taken_back(cluster, (&ledger, place, &entries)).await?;
+        let (signers, uid) = (signers.as_ref(), Some(uid.as_str()));
+        folders =
+            Merged { place, clone, tip, ledger: &ledger, signers, cluster: uid, at }.folders(entries)?;
     }
-    let (signers, uid) = (signers.as_ref(), Some(uid.as_str()));
-    let merged = Merged { place, clone, tip, ledger: &ledger, signers, cluster: uid, at };
-    let mut folders = merged.folders(entries)?;
     let connected = match rests_until.filter(|until| *until > at) {
         Some(until) => Err(rests(until)),
+        None if !needs_forge(repository, &git) => Ok(None),
         None => gitops::connect((&git, &around.place), &repository.access, *cluster.clock()),
     };
     let (forge, pull_requests) = match connected {
         Ok(Some(forge)) => {
-            let keeping = gitops::keep_up((&*forge, cluster), (&around, &ledger), &mut written);
+            let written = role.proposes().then_some(&mut written);
+            let keeping = gitops::keep_up((&*forge, cluster), (&around, &ledger), written);
             let kept = tokio::time::timeout(FORGE_MAX, keeping).await.unwrap_or_else(|_| Err(slow()));
             (Some(forge), kept)
         }
@@ -96,24 +99,69 @@ pub(super) async fn read(
     };
     let (place, clone) = (&around.place, &around.clone);
     let forge_known = pull_requests.as_ref().map(|_| forge.as_deref());
-    let asking = Asking { forge: forge_known, place, clone, ledger: &ledger, git: &git };
+    let asking =
+        Asking { forge: forge_known, place, clone, ledger: &ledger, git: &git, proposer: proposer.account() };
     // Those that were not reached wait for the next look.
     let asked = tokio::time::timeout(FORGE_MAX, folders.ask_approvals(asking)).await;
     let pull_requests = if asked.is_ok() { pull_requests } else { Err(slow()) };
     let rests_until = rests_after(&pull_requests, &folders);
+    let account = account_of(forge.as_deref().filter(|_| role == Role::Proposer), account).await;
     let board = GitBoard { around, forge, pull_requests, git };
     let open = board.around.standing.proposals.iter().filter(|proposal| proposal.is_open);
     Ok(Desk {
         place: Some(board.around.place.clone()),
         proposed: open.map(|open| board.listed(open)).collect(),
-        forge_fault: board.pull_requests.as_ref().err().map(GitOpsFault::told),
-        earlier: Earlier { written, rests_until, ..Earlier::default() },
+        forge_fault: board.pull_requests.as_ref().err().map(|fault| forge_trouble(fault, role)),
+        earlier: Earlier { written, rests_until, proposer, account, ..Earlier::default() },
         board: Box::new(board),
         folders,
         there,
         withdrawn,
         ledger,
     })
+}
+
+/// Why pull requests are not known, and what does not happen meanwhile.
+fn forge_trouble(fault: &GitOpsFault, role: Role) -> String {
+    let because = fault.told();
+    match role.proposes() {
+        true => format!("pull requests are not kept up, and nothing new is proposed: {because}"),
+        false => format!(
+            "cannot read pull requests, so `status.reviews` lacks their pages and plans that need approvals wait: {because}"
+        ),
+    }
+}
+
+/// Whether the forge is asked: who only reads it and has no token does without, unless approvals are counted.
+fn needs_forge(repository: &Repository, git: &Git) -> bool {
+    let has_token = !matches!(repository.access.token, Token::None);
+    repository.role.proposes() || has_token || git.approvals.iter().flatten().next().is_some()
+}
+
+/// The id of the account that the forge knows the token as; nothing while it does not say.
+async fn account_of(forge: Option<&dyn Forge>, known: Option<String>) -> Option<String> {
+    let (Some(forge), None) = (forge, &known) else { return known };
+    let asked = tokio::time::timeout(FORGE_MAX, forge.user()).await;
+    asked.ok()?.ok().map(|user| user.id)
+}
+
+/// Reads back the plans that had begun and are no longer approved here.
+async fn taken_back(
+    cluster: &Cluster,
+    (ledger, place, entries): (&Ledger, &Place, &[PlanEntry]),
+) -> Result<Vec<Withdrawn>, GitOpsFault> {
+    let gone = gitops::withdrawn(ledger, place, entries).into_iter();
+    let gone = gone.map(|(folder, recorded)| (folder.to_owned(), recorded, WITHDRAWN));
+    let elsewhere = ledger.unfinished().filter(|plan| plan.needs_approval);
+    let elsewhere = elsewhere.map(|recorded| (recorded.name.clone(), recorded, ELSEWHERE));
+    let mut withdrawn = Vec::new();
+    for (name, recorded, because) in gone.chain(elsewhere) {
+        let read = text(cluster, recorded).await.map_err(|fault| fault.to_string());
+        let read = read.and_then(|text| file::read_spec(&text).map_err(|fault| fault.to_string()));
+        let plan = read.map_err(|fault| not_read_back(&name, &recorded.name, &fault))?;
+        withdrawn.push(Withdrawn { name, plan, because: because.to_owned() });
+    }
+    Ok(withdrawn)
 }
 
 /// Until when the forge asked not to be asked again.

@@ -5,7 +5,8 @@
 //!                          none ─▶ cluster ─▶ NodePlans, NodePlanApprovals ────────────┴▶ Desk: approved, refused, proposed
 //! ```
 //!
-//! Must never be read past its time: whoever waits for it holds back what people review.
+//! Must never be read past its time: whoever waits for it holds back what people review. Nor written to by a process whose role is to
+//! apply, nor the NodeFleet by one whose role is to propose.
 
 mod cluster;
 mod git;
@@ -14,16 +15,20 @@ mod wanted;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use jiff::Timestamp;
 
+use super::proposer::Watched;
+use super::role::Role;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::By;
 use crate::automatic::Open;
 use crate::cluster::Writer;
 use crate::gitops::{self, Access, Folders, GitOpsFault, Place, Written};
 use crate::ledger::Ledger;
-use crate::model::ChangeClass;
+use crate::model::{ChangeClass, Digest};
+use crate::offline::World;
 use crate::offline::beside::Other;
 use crate::plan::Plan;
 use crate::review::proposal::FolderName;
@@ -39,7 +44,14 @@ pub struct Repository {
     pub allows_http: bool,
     /// What plans are signed with, where they are.
     pub signing_key: Option<PathBuf>,
+    /// What this process does with it.
+    pub role: Role,
 }
+
+/// How often it is read, of the cloud's clock, and up to how much later: by the cluster, so that those of one forge do not ask it at
+/// the same time for ever.
+const READ: Duration = Duration::from_secs(30);
+const READ_LATER: Duration = Duration::from_secs(5);
 
 /// Which cluster it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +62,21 @@ pub(in crate::controller) struct Identity {
     pub(in crate::controller) uid: String,
 }
 
+impl Identity {
+    /// Which cluster a world is of; nothing where it does not say.
+    pub(in crate::controller) fn of(world: &World) -> Option<Self> {
+        let id = world.snapshot.azure.as_ref()?.cluster.id.to_string();
+        Some(Self { id, uid: world.snapshot.cluster.as_ref()?.to_string() })
+    }
+
+    /// How often the place is read where its plans are reviewed.
+    pub(in crate::controller) fn reads_every(known: Option<&Self>) -> Duration {
+        let uid = known.map(|identity| Digest::of_bytes(identity.uid.as_bytes()).to_string());
+        let letters = uid.iter().flat_map(|uid| uid.bytes()).map(u32::from).sum::<u32>();
+        READ + READ_LATER * (letters % 100) / 100
+    }
+}
+
 /// What earlier looks leave to the next.
 #[derive(Clone, Debug, Default)]
 pub(in crate::controller) struct Earlier {
@@ -57,6 +84,10 @@ pub(in crate::controller) struct Earlier {
     pub(in crate::controller) written: Written,
     /// Until when the forge asked not to be asked again.
     pub(in crate::controller) rests_until: Option<Timestamp>,
+    /// Who proposes, where that is another process.
+    pub(in crate::controller) proposer: Watched,
+    /// The id of the account on the forge, once a proposer knows it.
+    pub(in crate::controller) account: Option<String>,
     /// The plans of NodePlans that are proposed or were rejected, by their names.
     pub(in crate::controller) plans: BTreeMap<String, Arc<Plan>>,
 }
@@ -199,6 +230,14 @@ impl Desk {
     /// Returns the same of a plan's folder.
     pub(in crate::controller) fn place_of_folder(&self, name: &FolderName) -> ApprovedIn {
         self.place_of(&name.to_string())
+    }
+
+    /// Returns whether a process of a role proposes here: what waits in the cluster is written by who writes to the cluster.
+    pub(in crate::controller) const fn proposes(&self, role: Role) -> bool {
+        match self.place {
+            Some(_) => role.proposes(),
+            None => role.applies(),
+        }
     }
 
     /// Returns the state of a plan that is approved.

@@ -11,24 +11,19 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::Instant;
 
-use super::super::desk::{self, ApprovedIn, Desk, Earlier, Gone, Identity, Placed, Withdrawn};
+use super::super::desk::{self, ApprovedIn, Desk, Earlier, Identity, Withdrawn};
 use super::super::flights::Approval;
 use super::super::looks::FoundFleet;
 use super::super::proposing::{Progress, Proposed};
 use super::super::reviewing::{self, Asked, Begins, Done, Merging};
 use super::super::round::{NoRound, Step};
+use super::super::told;
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
 use crate::apply::{Book, Stop, WITHDRAWN};
 use crate::gitops::{GitOpsFault, Refused};
-use crate::model::Digest;
 use crate::offline::World;
 use crate::review::{LeftOut, Now, finish};
-
-/// How often the repository is read, of the cloud's clock, and up to how much later: by the cluster, so that those of one forge
-/// do not ask it at the same time for ever.
-const READ: Duration = Duration::from_secs(30);
-const READ_LATER: Duration = Duration::from_secs(5);
 
 /// After how long without an answer nothing that people review begins.
 const SLOW: Duration = Duration::from_secs(90);
@@ -85,19 +80,8 @@ impl Reviews {
         let unread = self.unread.as_ref().map(|because| {
             format!("nothing that people review begins until the repository can be read: {because}")
         });
-        let forge = self
-            .forge
-            .as_ref()
-            .map(|because| format!("pull requests are not kept up, and nothing new is proposed: {because}"));
-        unread.into_iter().chain(forge).chain(self.troubles.iter().cloned())
-    }
-
-    /// How often the repository is read.
-    fn every(&self) -> Duration {
-        let uid =
-            self.identity.as_ref().map(|identity| Digest::of_bytes(identity.uid.as_bytes()).to_string());
-        let letters = uid.iter().flat_map(|uid| uid.bytes()).map(u32::from).sum::<u32>();
-        READ + READ_LATER * (letters % 100) / 100
+        let forge = self.forge.iter().chain(&self.troubles).cloned();
+        unread.into_iter().chain(forge).chain(self.earlier.proposer.troubles())
     }
 
     fn set_desk(&mut self, desk: Option<Desk>) {
@@ -125,7 +109,7 @@ impl Reviews {
     fn note_forge(&mut self, fault: Option<String>) {
         match (&self.forge, &fault) {
             (before, Some(because)) if before.as_ref() != Some(because) => {
-                tracing::warn!("pull requests are not kept up, and nothing new is proposed: {because}");
+                tracing::warn!("{because}");
             }
             (Some(_), None) => tracing::info!("the forge answers again"),
             (Some(_) | None, _) => {}
@@ -147,9 +131,7 @@ impl Reviews {
 impl Session<'_> {
     /// Notes which cluster it is.
     pub(super) fn note_identity(&mut self, world: &World) {
-        let id = world.snapshot.azure.as_ref().map(|facts| facts.cluster.id.to_string());
-        let uid = world.snapshot.cluster.as_ref().map(ToString::to_string);
-        self.reviews.identity = id.zip(uid).map(|(id, uid)| Identity { id, uid });
+        self.reviews.identity = Identity::of(world);
     }
 
     /// Notes whether the NodeFleet names a repository. What was read of the other place counts no more.
@@ -177,8 +159,8 @@ impl Session<'_> {
                 }
             }
         }
-        let is_due =
-            self.reviews.read.is_none_or(|read| read.elapsed() >= self.reviews.every() / self.clock_speed);
+        let every = Identity::reads_every(self.reviews.identity.as_ref()) / self.clock_speed;
+        let is_due = self.reviews.read.is_none_or(|read| read.elapsed() >= every);
         let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
         let known = self.reviews.identity.clone().zip(self.reviews.is_named);
         let Some((identity, is_named)) = known.filter(|_| is_due && acts) else { return };
@@ -324,14 +306,7 @@ impl Session<'_> {
         if placed.is_some() || !gone.is_empty() {
             self.reviews.read = None;
         }
-        gone.iter().for_each(tell_gone);
-        match placed {
-            Some((class, Placed::Proposed { told, .. })) => tracing::info!(%class, "proposed: {told}"),
-            Some((class, Placed::Nothing { because, .. })) => {
-                tracing::debug!(%class, "nothing to propose: {because}");
-            }
-            None => {}
-        }
+        told::proposed(placed, &gone);
         for Begins { name, plan, .. } in expired {
             let (plan, place) = (Arc::new(plan), desk.place_of_folder(&name));
             if let Err(fault) = Book::expire(self.writer.clone(), &plan, place.by(), self.now()).await {
@@ -346,12 +321,5 @@ impl Session<'_> {
         let approval = Approval { name: name.to_string(), place, stop: Stop::default() };
         let World { snapshot, policy, .. } = &world;
         self.carry_merged((snapshot, policy), plan, approval).await;
-    }
-}
-
-fn tell_gone(Gone { what, why, fault }: &Gone) {
-    match fault {
-        None => tracing::info!("{what} is taken back: {why}"),
-        Some(fault) => tracing::warn!("{what} ({why}) is not taken back: {fault}"),
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{ArmError, Azure, Call, Stage};
 use crate::sim::faults::Occasion;
+use crate::sim::reader;
 
 /// Which API versions are served: one for each type, those that nodeform speaks.
 const VERSIONS: [(&str, &str); 18] = [
@@ -52,7 +53,23 @@ pub(crate) fn pass(
         );
     }
     versioned(azure, call)?;
+    only_reads(azure, call)?;
     permitted(azure, call)
+}
+
+/// Lets the identity that only reads do nothing else.
+fn only_reads(azure: &mut Azure, call: &Call<'_>) -> Result<(), ArmError> {
+    let is_reader = call.request.bearer().is_some_and(|token| azure.reader_tokens.contains(token));
+    if !is_reader || matches!(call.method, "GET" | "HEAD") {
+        return Ok(());
+    }
+    azure.refused.push(reader::refused(call.request));
+    Err(denied(
+        azure,
+        &format!("{}/write", call.resource_type().written),
+        &call.path(),
+        "AuthorizationFailed",
+    ))
 }
 
 fn authenticated(azure: &Azure, call: &Call<'_>, stage: &Stage<'_>) -> Result<(), ArmError> {

@@ -23,7 +23,7 @@ mod token;
 mod usage;
 mod vm;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -61,6 +61,11 @@ pub(crate) struct Azure {
     /// Access tokens and until when they are valid.
     tokens: BTreeMap<String, Timestamp>,
     client_secret: Sensitive,
+    /// The secret of the identity that only reads, and its access tokens.
+    pub(crate) reader_secret: Sensitive,
+    reader_tokens: BTreeSet<String>,
+    /// What that identity tried to write.
+    pub(crate) refused: Vec<String>,
     /// The certificate authority of the API server, PEM, if it has one.
     pub(crate) ca_certificate: Option<String>,
     buckets: Buckets,
@@ -82,6 +87,9 @@ impl Azure {
             operations: BTreeMap::new(),
             tokens: BTreeMap::new(),
             client_secret,
+            reader_secret: Sensitive::default(),
+            reader_tokens: BTreeSet::new(),
+            refused: Vec::new(),
             ca_certificate: None,
             buckets: Buckets::default(),
             requests: 0,

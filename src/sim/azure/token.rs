@@ -76,7 +76,9 @@ fn granted(azure: &mut Azure, tenant: &str, request: &Request, stage: &Stage<'_>
             format!("Application with identifier '{client}' was not found in the directory '{tenant}'.");
         return Err(Fault::new(400, "unauthorized_client", 700_016, message));
     }
-    check_proof(azure, field("client_secret"), field("client_assertion"), field("client_assertion_type"))?;
+    let secret = field("client_secret");
+    let is_reader = secret.as_deref().is_some_and(|secret| is_of_reader(azure, secret));
+    check_proof(azure, secret, field("client_assertion"), field("client_assertion_type"))?;
     if !field("scope").unwrap_or_default().ends_with("/.default") {
         return Err(Fault::new(
             400,
@@ -87,10 +89,18 @@ fn granted(azure: &mut Azure, tenant: &str, request: &Request, stage: &Stage<'_>
     }
     let seconds = i64::from(azure.settings.token_seconds);
     let token = access_token(azure, stage, seconds);
+    if is_reader {
+        azure.reader_tokens.insert(token.clone());
+    }
     azure.tokens.insert(token.clone(), later(stage.now, SignedDuration::from_secs(seconds)));
     Ok(
         json!({"token_type": "Bearer", "expires_in": seconds, "ext_expires_in": seconds, "access_token": token}),
     )
+}
+
+/// Whether a secret is that of the identity that only reads.
+fn is_of_reader(azure: &Azure, secret: &str) -> bool {
+    !secret.is_empty() && secret == azure.reader_secret.reveal()
 }
 
 fn check_proof(
@@ -100,7 +110,7 @@ fn check_proof(
     assertion_type: Option<String>,
 ) -> Result<(), Fault> {
     if let Some(secret) = secret {
-        return if secret == azure.client_secret.reveal() {
+        return if secret == azure.client_secret.reveal() || is_of_reader(azure, &secret) {
             Ok(())
         } else {
             Err(Fault::new(401, "invalid_client", 7_000_215, "Invalid client secret provided."))

@@ -35,6 +35,7 @@ pub(crate) use store::{Grace, Name, Store};
 pub use watch::{Watch, WatchEvents};
 
 use super::http::{Answer, Request, Response};
+use super::reader;
 use super::sensitive::Sensitive;
 use route::{Route, Target};
 
@@ -47,12 +48,16 @@ pub(crate) struct Cluster {
     pub(crate) store: Store,
     /// The kubeconfig's token.
     token: Sensitive,
+    /// The token of the identity that only reads.
+    pub(crate) reader_token: Sensitive,
+    /// What that identity tried to write.
+    pub(crate) refused: Vec<String>,
     version: String,
 }
 
 impl Cluster {
-    pub(crate) const fn new(store: Store, token: Sensitive, version: String) -> Self {
-        Self { store, token, version }
+    pub(crate) fn new(store: Store, token: Sensitive, version: String) -> Self {
+        Self { store, token, reader_token: Sensitive::default(), refused: Vec::new(), version }
     }
 
     /// Answers a request.
@@ -74,9 +79,7 @@ impl Cluster {
             "/version" => return Ok(ok(&self.version())),
             _ => {}
         }
-        if request.bearer() != Some(self.token.reveal()) {
-            return Err(Refusal::unauthorized());
-        }
+        self.let_in(request)?;
         if let Some(found) = discovery::answer(&self.store.kinds, &path) {
             return Ok(ok(&found));
         }
@@ -114,6 +117,21 @@ impl Cluster {
             "apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "metadata": {},
             "status": {"userInfo": {"username": name, "groups": ["system:authenticated"]}},
         })
+    }
+
+    /// Looks who asks, and whether that identity may.
+    fn let_in(&mut self, request: &Request) -> Result<(), Refusal> {
+        match request.bearer() {
+            Some(token) if token == self.token.reveal() => Ok(()),
+            Some(token) if !token.is_empty() && token == self.reader_token.reveal() => {
+                if reader::may_ask(request) {
+                    return Ok(());
+                }
+                self.refused.push(reader::refused(request));
+                Err(Refusal::forbidden())
+            }
+            Some(_) | None => Err(Refusal::unauthorized()),
+        }
     }
 
     fn version(&self) -> Value {

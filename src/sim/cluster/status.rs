@@ -27,6 +27,11 @@ impl Refusal {
         Self::new(401, "Unauthorized", "Unauthorized")
     }
 
+    pub(crate) fn forbidden() -> Self {
+        let message = "User \"reader\" may only read";
+        Self::new(403, "Forbidden", message)
+    }
+
     pub(crate) fn no_such_path() -> Self {
         Self::new(404, "NotFound", "the server could not find the requested resource")
     }

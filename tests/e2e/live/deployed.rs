@@ -86,7 +86,8 @@ fn upgrade(bed: &Bed, helm: &Path, (kubelet, values): (&mut Kubelet<'_>, &[&str]
 fn apply(bed: &Bed, [helm, kubectl]: &[PathBuf; 2], dry_run: &str) {
     let rendered = Command::new(helm)
         .args(["template", "nodeform", "charts/nodeform", "--namespace", NAMESPACE])
-        .args(["--set", "review.enabled=true", "--set", "review.tokenSecret.name=git"])
+        .args(["--set", "review.enabled=true,review.tokenSecret.name=git"])
+        .args(["--set", "proposer.enabled=true,proposer.git.tokenSecret.name=bot"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .output()
         .expect("helm starts");

@@ -8,7 +8,7 @@ mod gitea;
 mod github;
 mod github_app;
 mod gitlab;
-mod judge;
+pub(crate) mod judge;
 mod judged;
 pub(crate) mod real;
 mod specification;

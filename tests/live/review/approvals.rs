@@ -27,7 +27,7 @@ async fn proposed(reviewed: &Reviewed) -> String {
 async fn without_a_repository_a_plan_is_shown_approved_in_part_and_carried_out_and_another_is_rejected() {
     let approve = json!({"replace": "review"});
     let stage = Stage::of_slots().await;
-    let reviewed = Reviewed::with(stage, json!({"mode": "auto", "approve": approve}), &[]).await;
+    let reviewed = Reviewed::in_role(stage, json!({"mode": "auto", "approve": approve}), ("all", &[])).await;
     let (stage, program) = (&reviewed.stage, &reviewed.stage.program);
     let before = reviewed.fills(&["a", "b"]).await;
     reviewed.drifts().await;

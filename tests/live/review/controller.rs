@@ -20,12 +20,18 @@ impl Stage {
 
     /// The same with these variables.
     pub(super) fn controls_with(&self, variables: &[(&str, &str)]) -> Child {
+        self.controls_as("all", variables)
+    }
+
+    /// The same in a role.
+    pub(super) fn controls_as(&self, role: &str, variables: &[(&str, &str)]) -> Child {
         let path = std::env::var("PATH").expect("a path");
-        let cache = self.cache.path().display().to_string();
+        let cache = self.cache.path().join(role).display().to_string();
         let all = [&[("PATH", path.as_str()), ("XDG_CACHE_HOME", cache.as_str())], variables].concat();
         let none = ["--metrics-port", "0", "--health-probe-port", "0"];
-        let arguments = [&["controller", "--log-format", "text", "--allow-http"], &none[..]].concat();
-        self.program.started_with(&arguments, &all, &self.cache.path().join("controller.log"))
+        let head = ["controller", "--role", role, "--log-format", "text", "--allow-http"];
+        let arguments = [&head, &none[..]].concat();
+        self.program.started_with(&arguments, &all, &self.cache.path().join(format!("{role}.log")))
     }
 }
 
@@ -44,15 +50,19 @@ impl Reviewed {
 
     /// Has a controller with these variables use this repository.
     pub(super) async fn of(stage: Stage, git: Value, variables: &[(&str, &str)]) -> Self {
-        Self::with(stage, json!({"mode": "review", "git": git}), variables).await
+        Self::in_role(stage, json!({"mode": "review", "git": git}), ("all", variables)).await
     }
 
-    /// The same of a NodeFleet that says this.
-    pub(super) async fn with(stage: Stage, spec: Value, variables: &[(&str, &str)]) -> Self {
+    /// The same with a controller in a role, of a NodeFleet that says this.
+    pub(super) async fn in_role(
+        stage: Stage,
+        spec: Value,
+        (role, variables): (&str, &[(&str, &str)]),
+    ) -> Self {
         let fleet = json!({"apiVersion": "nodeform.dev/v1alpha1", "kind": "NodeFleet", "metadata": {"name": "demo"}, "spec": spec});
         let (status, answer) = stage.program.kube("POST", FLEETS, &fleet).await;
         assert_eq!(status, 201, "{answer}");
-        let controller = stage.controls_with(variables);
+        let controller = stage.controls_as(role, variables);
         Self { stage, controller }
     }
 
@@ -83,7 +93,7 @@ impl Reviewed {
         assert_eq!(self.plans_of(folder).await.len(), 1);
     }
 
-    async fn plans_of(&self, folder: &str) -> Vec<Value> {
+    pub(super) async fn plans_of(&self, folder: &str) -> Vec<Value> {
         let plans = self.stage.program.kube("GET", nodeform::ledger::PLANS, &Value::Null).await.1;
         let items = plans["items"].as_array().cloned().unwrap_or_default();
         items.into_iter().filter(|plan| plan["spec"]["folder"] == *folder).collect()

@@ -9,8 +9,8 @@ use super::controller::Reviewed;
 use crate::forge::fake::{Fake, Reply};
 use crate::forge::real::Gitea;
 
-const ADMINISTRATOR: &str = "forge";
-const PULLS: &str = "/repos/forge/plans/pulls";
+pub(super) const ADMINISTRATOR: &str = "forge";
+pub(super) const PULLS: &str = "/repos/forge/plans/pulls";
 
 /// A controller that works as the user `bot` on a Gitea.
 struct Story {
@@ -105,7 +105,7 @@ impl Story {
 }
 
 /// Makes the repository and its users; returns the token of `bot`.
-async fn prepared(gitea: &Gitea) -> String {
+pub(super) async fn prepared(gitea: &Gitea) -> String {
     gitea.create_repository().await;
     for (user, permission) in [("bot", "write"), ("alice", "write"), ("bob", "write"), ("carol", "read")] {
         gitea.add_user(user, permission).await;

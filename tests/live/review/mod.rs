@@ -1,5 +1,6 @@
 //! Plans that are proposed on a branch, merged by a reviewer, and carried out once: by a real Git server and real `git`.
 
+mod apart;
 mod approvals;
 mod at_once;
 mod beside;

@@ -409,6 +409,40 @@ fn what_the_role_does_not_allow_is_forbidden() {
 }
 
 #[test]
+fn the_identity_that_only_reads_is_refused_all_it_writes_but_its_lease_and_that_is_remembered() {
+    let mut client = Client::new();
+    let credentials = client.world.credentials().clone();
+    let (secret, token) = (credentials.reader_secret, credentials.reader_token);
+    let form = format!(
+        "grant_type=client_credentials&client_id={}&client_secret={}&scope=x%2F.default",
+        client.world.settings().client,
+        secret.reveal()
+    );
+    let mut signing_in =
+        Request::new("POST", &format!("/{}/oauth2/v2.0/token", client.world.settings().tenant));
+    signing_in.body = form.into_bytes();
+    let azure = client.send(&signing_in).value()["access_token"].as_str().expect("a token").to_owned();
+    let vm = client.vm_path("a");
+    let mut ask = |token: &str, method: &str, target: &str, body: &Value| {
+        let request = Request::new(method, target).header("authorization", &format!("Bearer {token}"));
+        client.send(&request.json(body)).status
+    };
+    let claims = "/apis/karpenter.sh/v1/nodeclaims";
+    let leases = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
+    let lease = |name: &str| json!({"metadata": {"name": name, "namespace": "kube-system"}, "spec": {}});
+    assert_eq!(ask(&azure, "DELETE", &vm, &Value::Null), 403);
+    assert_eq!(ask(&azure, "GET", &vm, &Value::Null), 404);
+    let token = token.reveal();
+    assert_eq!(ask(token, "GET", claims, &Value::Null), 200);
+    assert_eq!(ask(token, "POST", claims, &json!({"metadata": {"name": "a"}})), 403);
+    assert_eq!(ask(token, "POST", leases, &lease("karpenter-leader-election")), 403);
+    assert_eq!(ask(token, "POST", leases, &lease("nodeform-proposer")), 201);
+    let path = vm.split('?').next().expect("a path");
+    let refused = [format!("DELETE {path}"), format!("POST {claims}"), format!("POST {leases}")];
+    assert_eq!(client.world.state()["refused"], json!(refused));
+}
+
+#[test]
 fn a_vm_that_cannot_be_is_refused_with_its_reason() {
     let mut client = Client::new();
     let base = Vm::new(&client.world, "aks-apps-1");
