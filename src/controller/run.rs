@@ -54,8 +54,9 @@ pub struct Controller {
 /// Runs until it is stopped: nothing new begins then, and the Lease is let go.
 pub async fn run(controller: &Controller) {
     match controller.repository.role {
-        Role::All | Role::Controller => leads(controller).await,
-        Role::Proposer => proposer::run(controller).await,
+        // Each is large, and whoever waits for it has a stack of two megabytes.
+        Role::All | Role::Controller => Box::pin(leads(controller)).await,
+        Role::Proposer => Box::pin(proposer::run(controller)).await,
     }
 }
 
@@ -105,7 +106,7 @@ async fn leads(controller: &Controller) {
         controller.metrics.leading(true);
         let session = Session::new(controller, doing, held.gate().clone());
         let why = tokio::select! {
-            why = session.run() => why,
+            why = Box::pin(session.run()) => why,
             lost = held.lost() => Why::Lost(lost.to_string()),
             () = out_of_time(controller) => Why::Stopped,
         };

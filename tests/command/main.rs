@@ -1,5 +1,6 @@
 //! The program as its users meet it: commands, flags, files, the book and the recipes, beside real tools.
 
+mod against;
 mod book;
 mod chart;
 mod examples;

@@ -65,12 +65,12 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     clock.ends("the leader is frozen past its Lease");
     // An API server that has just started forbids everything until it has read its roles.
     audit::nothing_was_forbidden(&bed);
-    approvals::count_of_who_may_and_says_who(&bed, &inflate);
-    clock.ends("a plan waits for an approval");
     disturbed::the_api_server_goes(&mut bed, &inflate);
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();
     clock.ends("the control plane is away for 20 s");
+    approvals::count_of_who_may_and_says_who(&bed, &inflate);
+    clock.ends("a plan waits for an approval");
     disturbed::the_fleet_is_deleted(&inflate);
     clock.ends("the NodeFleet is deleted while a node comes");
     disturbed::the_api_server_falls_silent(&way, &inflate);
