@@ -195,13 +195,7 @@ fn columns(kind: Kind) -> Vec<Value> {
             wide(column("Weight", ".spec.weight", "integer")),
         ],
         Kind::NodePlan => columns_of_plan(age),
-        Kind::NodePlanApproval => vec![
-            described(column("Plan", ".spec.plan", "string"), "The NodePlan."),
-            described(column("Decision", ".spec.decision", "string"), "What was decided."),
-            described(column("By", ".spec.approver", "string"), "Who decided."),
-            age,
-            wide(column("Reason", ".spec.reason", "string")),
-        ],
+        Kind::NodePlanApproval => columns_of_approval(age),
         Kind::NodePlanChunk => vec![
             column("Chunk", ".spec.number", "integer"),
             described(column("Of", ".spec.of", "integer"), "How many chunks the plan's text has."),
@@ -217,6 +211,17 @@ fn columns(kind: Kind) -> Vec<Value> {
             wide(column("Memory", ".status.resources.memory", "string")),
         ],
     }
+}
+
+/// The columns of what somebody decided about a plan.
+fn columns_of_approval(age: Value) -> Vec<Value> {
+    vec![
+        described(column("Plan", ".spec.plan", "string"), "The NodePlan."),
+        described(column("Decision", ".spec.decision", "string"), "What was decided."),
+        described(column("By", ".spec.approver", "string"), "Who decided."),
+        age,
+        wide(column("Reason", ".spec.reason", "string")),
+    ]
 }
 
 /// A plan's columns: what is asked of one at a glance.

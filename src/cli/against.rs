@@ -6,6 +6,7 @@ use std::str::FromStr;
 
 use serde_json::Value;
 
+use super::arguments::PlanOutput;
 use super::exit::Failure;
 use super::ui::Ui;
 use crate::api::Kind;
@@ -40,6 +41,19 @@ impl FromStr for Against {
 }
 
 impl Against {
+    /// Expects an output in which it can be said.
+    ///
+    /// # Errors
+    /// It is for programs, or a document.
+    pub(super) fn is_told_in(&self, output: PlanOutput) -> Result<(), Failure> {
+        match output {
+            PlanOutput::Human => Ok(()),
+            PlanOutput::Json | PlanOutput::Yaml | PlanOutput::Md | PlanOutput::TfJson | PlanOutput::Name => {
+                Err(Failure::error("`--against` is said in text").hint("leave out `--output`"))
+            }
+        }
+    }
+
     /// Has the NodeFleet of the file decide in the place of the one of the world: its mode, reviews, holds and `suspend`.
     ///
     /// # Errors
@@ -57,9 +71,9 @@ impl Against {
     ///
     /// # Errors
     /// Standard output takes no more.
-    pub(super) fn say(plan: &Plan, world: &World, ui: Ui) -> Result<(), Failure> {
-        let fleet = &world.policy.fleet;
-        ui.lines(&whose_lines(whose(plan, fleet, world.snapshot.at), fleet))
+    pub(super) fn say(plan: &Plan, ui: Ui) -> Result<(), Failure> {
+        let fleet = plan.policy().fleet;
+        ui.lines(&whose_lines(whose(plan, &fleet, plan.snapshot().at), &fleet))
     }
 }
 

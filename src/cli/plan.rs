@@ -45,9 +45,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     if from.is_empty() {
         return Err(nothing_named());
     }
-    if against.is_some() && *output != PlanOutput::Human {
-        return Err(Failure::error("`--against` is said in text").hint("leave out `--output`"));
-    }
+    against.iter().try_for_each(|against| against.is_told_in(*output))?;
     let targets = world::targets(target)?;
     let wishes = Wishes { destroy: *destroy, ..world::wishes(replace, forget)? };
     let (laid, sides) = match from.laid(ui)? {
@@ -64,21 +62,9 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let proves_bound = *verbose || asks_for_both;
     let options =
         Request { targets, wishes, laid, names, strategy, proves_bound, valid_for, ..world::options(from)? };
-    let mut decided_by = None;
-    let Compared { planned, patches, strays } = match before {
-        None => {
-            let mut world = automatic::by_name(world::inhabited(after, options.clone())?);
-            against.iter().try_for_each(|against| against.decide(&mut world))?;
-            let planned = if asks_for_both { both(&world, ui) } else { world::planned(&world) };
-            decided_by = Some(world.clone()).filter(|_| against.is_some());
-            Compared { planned: planned?, patches: Vec::new(), strays: world.strays }
-        }
-        Some(_) if names == Names::Omit => {
-            return Err(Failure::error("numbers instead of names mean nothing on two sides")
-                .hint("hide the names by `--names hash`, which is the same on both"));
-        }
-        Some(before) => compare::compared(before, after, &options, ui)?,
-    };
+    let sides = Sides { before, after };
+    let Compared { planned, patches, strays } =
+        compared(sides, &options, (against.as_ref(), asks_for_both), ui)?;
     // The text of manifests is full of names.
     let patches = if names == Names::Show { patches } else { Vec::new() };
     passed_by.say(&strays, ui);
@@ -90,7 +76,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
         saved::save(file, plan, &read)?;
     }
     saved::print((plan, &patches), out.as_deref(), (*output, *all), ui)?;
-    decided_by.iter().try_for_each(|world| Against::say(plan, world, ui))?;
+    against.iter().try_for_each(|_| Against::say(plan, ui))?;
     if let (Some(file), PlanOutput::Human) = (out, output) {
         ui.aside(&format!("Saved to `{0}`; show it with `nodeform show {0}`.\n", file.display()));
     }
@@ -99,6 +85,28 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     }
     gates.hold(plan)?;
     Ok(if *detailed_exitcode && proposes_changes(plan) { Exit::Changes } else { Exit::Done })
+}
+
+/// Plans the input, or what changes from one to another; `against` is the NodeFleet that decides.
+fn compared(
+    Sides { before, after }: Sides,
+    options: &Request,
+    (against, asks_for_both): (Option<&Against>, bool),
+    ui: Ui,
+) -> Result<Compared, Failure> {
+    Ok(match before {
+        None => {
+            let mut world = automatic::by_name(world::inhabited(after, options.clone())?);
+            against.iter().try_for_each(|against| against.decide(&mut world))?;
+            let planned = if asks_for_both { both(&world, ui) } else { world::planned(&world) };
+            Compared { planned: planned?, patches: Vec::new(), strays: world.strays }
+        }
+        Some(_) if options.names == Names::Omit => {
+            return Err(Failure::error("numbers instead of names mean nothing on two sides")
+                .hint("hide the names by `--names hash`, which is the same on both"));
+        }
+        Some(before) => compare::compared(before, after, options, ui)?,
+    })
 }
 
 /// Returns whether the plan changes nodes, or the second of two inputs what the fleet is or costs.

@@ -144,7 +144,8 @@ impl Reading<'_> {
         let decisions = decisions(recorded, self.decided);
         if let Some(rejection) = &decisions.rejected {
             self.settle(recorded, &Fate::Rejected(rejection)).await?;
-            return Ok(self.rejected(recorded).await);
+            self.rejected(recorded).await;
+            return Ok(());
         }
         let plan = match self.plan(recorded).await {
             Ok(plan) => plan,
