@@ -15,6 +15,12 @@ const LOST_HOURS: i64 = 1;
 /// How long a plan is kept.
 const KEPT_HOURS: i64 = 7 * 24;
 
+/// How long a plan is kept that was taken back or expired before anything of it began.
+const ENDED_HOURS: i64 = 1;
+
+/// How long one is kept that somebody rejected: longer than that counts.
+const REJECTED_HOURS: i64 = 48;
+
 /// Returns the paths of what is to be deleted, in this order: the oldest plans lose their text first, where all texts
 /// together are above 32 MiB, then plans go that are older than seven days or beyond the 200 newest.
 #[must_use]
@@ -38,16 +44,27 @@ pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
             plans.push(format!("{PLANS}/{}", plan.name));
         }
     }
-    // Rejections are remembered, and what ended is told of, for as long as other plans are.
-    for plan in
-        ledger.proposed.iter().filter(|plan| is_old(plan, now) && (plan.is_spent() || !can_begin(plan, now)))
-    {
+    for plan in ledger.proposed.iter().filter(|plan| is_forgotten(plan, now)) {
         texts.extend(chunk_names(&plan.name, plan.chunks).map(|name| format!("{CHUNKS}/{name}")));
         plans.push(format!("{PLANS}/{}", plan.name));
     }
     // A text that goes before its plan leaves a plan that says so; the other way round it would stay for ever.
     texts.extend(plans);
     texts
+}
+
+/// Nothing of it has begun, and nobody asks for it any more: people look at what waits, and what they rejected is not proposed
+/// again for a day. Such a plan is there as a whole file, and another may take its place every ten minutes.
+fn is_forgotten(plan: &Recorded, now: Timestamp) -> bool {
+    let hours = match plan.phase() {
+        Phase::Rejected => REJECTED_HOURS,
+        Phase::Proposed | Phase::Applying => return !can_begin(plan, now) && is_old(plan, now),
+        Phase::Done | Phase::Partial | Phase::Failed | Phase::Withdrawn | Phase::Expired => ENDED_HOURS,
+    };
+    let ended = plan.status.as_ref().and_then(|status| status.finished_at.as_deref()?.parse().ok());
+    ended
+        .or(plan.created)
+        .is_some_and(|ended: Timestamp| now.duration_since(ended) > SignedDuration::from_hours(hours))
 }
 
 fn is_old(plan: &Recorded, now: Timestamp) -> bool {
@@ -142,5 +159,31 @@ mod tests {
         let plans = (0..202).map(|number| recorded(number, NOW, 1)).collect();
         let gone = gone(plans);
         assert_eq!(&gone[gone.len() - 2..], ["plan1", "plan0"]);
+    }
+
+    #[test]
+    fn proposals_that_ended_go_soon_rejected_ones_after_they_count_and_open_ones_stay() {
+        let now: Timestamp = NOW.parse().unwrap();
+        let proposed = |number: usize, phase: Phase, ended_hours: i64| {
+            let mut plan = recorded(number, "2026-01-31T00:00:00Z", 1);
+            let ended = now - SignedDuration::from_hours(ended_hours);
+            plan.needs_approval = true;
+            plan.status = Some(NodePlanStatus {
+                phase: Some(phase),
+                finished_at: (phase != Phase::Proposed).then(|| ended.to_string()),
+                ..NodePlanStatus::default()
+            });
+            plan
+        };
+        let proposed = vec![
+            proposed(0, Phase::Withdrawn, 2),
+            proposed(1, Phase::Expired, 0),
+            proposed(2, Phase::Rejected, 47),
+            proposed(3, Phase::Rejected, 49),
+            proposed(4, Phase::Proposed, 0),
+        ];
+        let gone = superfluous(&Ledger { proposed, ..Ledger::default() }, now).join(" ");
+        let is_gone = |number: usize| gone.contains(&format!("{PLANS}/plan{number}"));
+        assert_eq!([0, 1, 2, 3, 4].map(is_gone), [true, false, false, true, false], "{gone}");
     }
 }

@@ -133,12 +133,12 @@ mod tests {
         fleet.mode = Mode::Auto;
         assert!(said(&fleet).iter().all(|line| line.ends_with(": Nobodys")), "{:?}", said(&fleet));
         fleet.mode = Mode::Review;
-        fleet.reviewed = Reviewed { classes: [ChangeClass::MovePods].into(), ..Reviewed::default() };
+        fleet.reviewed = Reviewed { classes: [ChangeClass::Replace].into(), ..Reviewed::default() };
         assert!(said(&fleet).contains(&"create: Nobodys".to_owned()), "{:?}", said(&fleet));
-        assert!(said(&fleet).contains(&"move-pods: Reviewed".to_owned()), "{:?}", said(&fleet));
+        assert!(said(&fleet).contains(&"replace: Reviewed".to_owned()), "{:?}", said(&fleet));
         let freeze = Freeze { name: "friday".into(), window: None, pools: None, reasons: None };
         fleet.holds.freezes.push(freeze);
-        let held = "move-pods: Held(\"freeze `friday` of the NodeFleet is open\")".to_owned();
+        let held = "replace: Held(\"freeze `friday` of the NodeFleet is open\")".to_owned();
         assert!(said(&fleet).contains(&held), "{:?}", said(&fleet));
         fleet.is_suspended = true;
         assert!(said(&fleet).iter().all(|line| line.contains(": Held(")), "{:?}", said(&fleet));

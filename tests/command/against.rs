@@ -22,19 +22,17 @@ fn said(name: &str, text: &str) -> String {
 
 #[test]
 fn each_change_says_whose_it_is_by_the_fleet_of_a_file() {
-    let nodes = "2 changes, `node/aks-general-purpose-7dq9m`, `node/aks-general-purpose-k3v6z`";
+    let nodes = "`node/aks-general-purpose-7dq9m`, `node/aks-general-purpose-k3v6z`";
+    let all = format!("`remove-empty` in pool `general-purpose`, {nodes}");
     let by_itself = said("against-auto", &fleet("{mode: auto}"));
-    assert_eq!(
-        by_itself,
-        format!("`prod` in mode `auto`: `remove-empty` of pool `general-purpose` happens by itself: {nodes}")
-    );
+    assert_eq!(by_itself, format!("`prod` (mode `auto`): by itself: {all}"));
     let reviewed = said("against-review", &fleet("{mode: auto, approve: {remove-empty: review}}"));
-    assert!(reviewed.contains("waits for a review"), "{reviewed}");
-    assert!(reviewed.contains("`nodeform approve`"), "{reviewed}");
+    assert!(reviewed.contains(&format!("after a review: {all}")), "{reviewed}");
+    assert!(reviewed.contains("`nodeform approve ID`"), "{reviewed}");
     let held = said("against-freeze", &fleet("{mode: auto, freeze: [{name: friday}]}"));
-    assert!(held.contains("`remove-empty` of pool `general-purpose` is held: freeze `friday`"), "{held}");
+    assert!(held.contains("held: `remove-empty`") && held.contains("(freeze `friday`"), "{held}");
     let shown = said("against-observe", &fleet("{}"));
-    assert!(shown.contains("in mode `observe`") && shown.contains("nothing is done"), "{shown}");
+    assert_eq!(shown, format!("`prod` (mode `observe`): shown, not applied: {all}"));
 }
 
 #[test]

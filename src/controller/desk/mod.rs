@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use super::proposer::Watched;
 use super::role::Role;
 use crate::api::node_fleet::{FleetReview, ReviewState};
-use crate::apply::By;
+use crate::apply::{By, WITHDRAWN};
 use crate::automatic::Open;
 use crate::cluster::Writer;
 use crate::gitops::{self, Access, Folders, GitOpsFault, Place, Written};
@@ -237,6 +237,14 @@ impl Desk {
         match self.place {
             Some(_) => role.proposes(),
             None => role.applies(),
+        }
+    }
+
+    /// Why a plan counts no more that is not here.
+    pub(in crate::controller) const fn gone(&self) -> &'static str {
+        match self.place {
+            Some(_) => WITHDRAWN,
+            None => "the plan was withdrawn: its NodePlan is gone",
         }
     }
 

@@ -20,7 +20,7 @@ use super::super::round::{NoRound, Step};
 use super::super::told;
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
-use crate::apply::{Book, Stop, WITHDRAWN};
+use crate::apply::{Book, Stop};
 use crate::gitops::{GitOpsFault, Refused};
 use crate::offline::World;
 use crate::review::{LeftOut, Now, finish};
@@ -207,7 +207,7 @@ impl Session<'_> {
             let is_there = desk.there.contains(name);
             if !is_there && !stop.is_withdrawn() {
                 let known = desk.withdrawn.iter().find(|withdrawn| withdrawn.name == *name);
-                let because = known.map_or(WITHDRAWN, |withdrawn| &withdrawn.because);
+                let because = known.map_or(desk.gone(), |withdrawn| &withdrawn.because);
                 tracing::warn!(name, "{because}; nothing new begins, and what has begun is finished");
                 stop.withdraw(because);
             }
