@@ -117,7 +117,7 @@ pub fn grouped(fated: Vec<Fated>) -> BTreeMap<(Whose, ChangeClass, Option<PoolNa
 mod tests {
     use super::*;
     use crate::launch::tests::world::{moving, planned};
-    use crate::model::{Freeze, Reviewed};
+    use crate::model::Reviewed;
 
     fn said(fleet: &Fleet) -> Vec<String> {
         let plan = planned(&moving());
@@ -136,9 +136,8 @@ mod tests {
         fleet.reviewed = Reviewed { classes: [ChangeClass::Replace].into(), ..Reviewed::default() };
         assert!(said(&fleet).contains(&"create: Nobodys".to_owned()), "{:?}", said(&fleet));
         assert!(said(&fleet).contains(&"replace: Reviewed".to_owned()), "{:?}", said(&fleet));
-        let freeze = Freeze { name: "friday".into(), window: None, pools: None, reasons: None };
-        fleet.holds.freezes.push(freeze);
-        let held = "replace: Held(\"freeze `friday` of the NodeFleet is open\")".to_owned();
+        fleet.holds.classes.insert(ChangeClass::Replace);
+        let held = "replace: Held(\"`approve` of the NodeFleet has `replace: hold`\")".to_owned();
         assert!(said(&fleet).contains(&held), "{:?}", said(&fleet));
         fleet.is_suspended = true;
         assert!(said(&fleet).iter().all(|line| line.contains(": Held(")), "{:?}", said(&fleet));
