@@ -137,8 +137,10 @@ impl Upkeep {
             // What has expired is no longer worth an approval; a commit of somebody else is not taken away.
             _ if open.people == People::Edited => Step::Differs,
             _ if open.people == People::Approved && !is_over => Step::Differs,
-            (true, true) => Step::Propose,
-            (true, false) if is_over => Step::Close("it has expired"),
+            (true, true) if again_at.is_none() => Step::Propose,
+            (true, _) if is_over => Step::Close("it has expired"),
+            // What people rejected takes no other's place.
+            (true, true) => Step::Keep,
             (true, false) => Step::Close("nothing of it is left to do"),
         }
     }

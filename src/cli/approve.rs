@@ -2,6 +2,7 @@
 //!
 //! Must never approve a plan that was not shown.
 
+use std::collections::BTreeSet;
 use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
@@ -20,6 +21,9 @@ use crate::cluster::{ClusterFailure, ClusterFailureKind, WriteGate};
 use crate::ledger::{APPROVALS, PLANS, decision};
 use crate::render::proposal::derived;
 use crate::review::proposal::kept;
+
+/// How many letters a reason has at most, as the CustomResourceDefinition has it.
+const REASON_LETTERS_MAX: usize = 512;
 
 /// Where the API server says who asks.
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
@@ -68,9 +72,10 @@ pub(super) struct RejectArguments {
 pub(super) fn approve(arguments: &ApproveArguments, ui: Ui) -> Result<Exit, Failure> {
     let ApproveArguments { plan: id, keep, auto_approve, reason, context } = arguments;
     let found = nodeplan::proposed(id, context)?;
-    let Proposed { name, plan, .. } = &found;
     found.expect_open()?;
-    let struck = kept(plan, &derived(plan).destroys, &std::collections::BTreeSet::new(), keep);
+    let (name, plan) = (&found.name, found.plan()?);
+    expect_short(reason.as_deref())?;
+    let struck = kept(plan, &derived(plan).destroys, &BTreeSet::new(), keep);
     struck.map_err(|fault| {
         let known: Vec<String> = fault.known.iter().take(20).map(|node| format!("node/{node}")).collect();
         let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
@@ -85,10 +90,10 @@ pub(super) fn approve(arguments: &ApproveArguments, ui: Ui) -> Result<Exit, Fail
         )));
     }
     let keep = keep.iter().map(|node| node.strip_prefix("node/").unwrap_or(node).to_owned());
-    let keep: Vec<String> = keep.collect();
+    let keep: Vec<String> = keep.collect::<BTreeSet<String>>().into_iter().collect();
     let spec = NodePlanApprovalSpec {
         plan: name.clone(),
-        digest: plan.digest().to_string(),
+        digest: found.digest.to_string(),
         decision: ApprovalDecision::Approve,
         approver: who(&found)?,
         reason: reason.clone(),
@@ -110,13 +115,14 @@ pub(super) fn reject(arguments: &RejectArguments, ui: Ui) -> Result<Exit, Failur
     let RejectArguments { plan: id, reason, context } = arguments;
     let found = nodeplan::proposed(id, context)?;
     let name = &found.name;
+    expect_short(reason.as_deref())?;
     let is_under_way = found.phase == Phase::Applying;
     if !is_under_way {
         found.expect_open()?;
     }
     let spec = NodePlanApprovalSpec {
         plan: name.clone(),
-        digest: found.plan.digest().to_string(),
+        digest: found.digest.to_string(),
         decision: ApprovalDecision::Reject,
         approver: who(&found)?,
         reason: reason.clone(),
@@ -131,6 +137,17 @@ pub(super) fn reject(arguments: &RejectArguments, ui: Ui) -> Result<Exit, Failur
         false => format!("Plan {name} is rejected by {by}. The same is not proposed for a day.\n"),
     })?;
     Ok(Exit::Done)
+}
+
+/// Expects a reason that a NodePlanApproval takes.
+fn expect_short(reason: Option<&str>) -> Result<(), Failure> {
+    let letters = reason.map_or(0, |reason| reason.chars().count());
+    match letters <= REASON_LETTERS_MAX {
+        true => Ok(()),
+        false => Err(Failure::error(format!(
+            "`--reason` has {letters} letters, and a NodePlanApproval holds {REASON_LETTERS_MAX}"
+        ))),
+    }
 }
 
 /// Asks whoever sits at the terminal.

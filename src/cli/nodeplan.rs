@@ -9,6 +9,7 @@ use crate::apply::{NotBegun, file, recorded, text};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure, Settings};
 use crate::ledger::Recorded;
+use crate::model::Digest;
 use crate::plan::{self, Plan};
 
 /// How a NodePlan is named where a file could be meant.
@@ -24,10 +25,21 @@ pub(super) struct Proposed {
     pub(super) phase: Phase,
     /// Why it ended, where it has.
     because: Option<String>,
-    pub(super) plan: Plan,
+    /// Its digest.
+    pub(super) digest: Digest,
+    /// The plan, as people see it.
+    plan: Result<Plan, NotBegun>,
 }
 
 impl Proposed {
+    /// Returns the plan, as people see it.
+    ///
+    /// # Errors
+    /// It cannot be read back.
+    pub(super) fn plan(&self) -> Result<&Plan, Failure> {
+        self.plan.as_ref().map_err(not_read)
+    }
+
     /// Waits for an answer of the cluster.
     pub(super) fn wait_for<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
@@ -76,10 +88,19 @@ pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed,
         ))
         .hint("see what waits for one: `nodeform status`"));
     }
-    let plan = runtime.block_on(file(&cluster, &found)).map_err(|fault| not_read(&fault))?;
+    // Whoever rejects it need not see it.
+    let plan = runtime.block_on(file(&cluster, &found));
     let conditions = found.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let because = conditions.map(|condition| condition.message.clone()).next();
-    Ok(Proposed { cluster, runtime, phase: found.phase(), because, plan, name: found.name })
+    Ok(Proposed {
+        cluster,
+        runtime,
+        phase: found.phase(),
+        because,
+        digest: found.digest,
+        plan,
+        name: found.name,
+    })
 }
 
 /// Reads the plan of a NodePlan; of one that nobody reviewed in the cluster its decisions alone.

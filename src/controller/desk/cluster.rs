@@ -16,7 +16,7 @@ use crate::api::node_plan::Phase;
 use crate::apply::{file, recorded, settle};
 use crate::automatic::{Open, People};
 use crate::cluster::{Cluster, ClusterFailureKind, Writer};
-use crate::gitops::{Folder, Folders, GitOpsFault, Refused};
+use crate::gitops::{Folder, Folders, GitOpsFault};
 use crate::ledger::{APPROVALS, Decisions, Fate, Recorded, Rejection, decisions};
 use crate::model::ChangeClass;
 use crate::offline::beside::Other;
@@ -68,12 +68,8 @@ pub(super) async fn read(
         match recorded.phase() {
             Phase::Proposed => reading.proposed(recorded).await?,
             Phase::Rejected => reading.rejected(recorded).await,
-            Phase::Applying
-            | Phase::Done
-            | Phase::Partial
-            | Phase::Failed
-            | Phase::Withdrawn
-            | Phase::Expired => {}
+            Phase::Withdrawn | Phase::Expired => reading.ended(recorded).await?,
+            Phase::Applying | Phase::Done | Phase::Partial | Phase::Failed => {}
         }
     }
     for recorded in ledger.unfinished().filter(|plan| plan.needs_approval).filter(is_its) {
@@ -158,13 +154,26 @@ impl Reading<'_> {
         let Some(name) = FolderName::of(&plan) else {
             return self.settle(recorded, &Fate::Withdrawn("it changes nothing")).await;
         };
+        let mut faults = decisions.faults.clone();
         if decisions.is_approved() {
-            self.approved(name, &plan, decisions);
-        } else if !may_begin(&plan, self.at) {
+            match self.approved(name.clone(), &plan, decisions) {
+                Ok(()) => return Ok(()),
+                Err(fault) => faults.push(fault.told()),
+            }
+        }
+        if !may_begin(&plan, self.at) {
             self.settle(recorded, &Fate::Expired).await?;
         } else {
-            self.read.waiting.push(Waiting { name, faults: decisions.faults.join("; "), plan });
+            self.read.waiting.push(Waiting { name, faults: faults.join("; "), plan });
         }
+        Ok(())
+    }
+
+    /// Takes in a plan that ended before anything of it began: somebody may have rejected it in the same moment.
+    async fn ended(&mut self, recorded: &Recorded) -> Result<(), GitOpsFault> {
+        let Some(rejection) = decisions(recorded, self.decided).rejected else { return Ok(()) };
+        self.settle(recorded, &Fate::Rejected(&rejection)).await?;
+        self.rejected(recorded).await;
         Ok(())
     }
 
@@ -179,8 +188,7 @@ impl Reading<'_> {
         let decisions = decisions(recorded, self.decided);
         let because = match &decisions {
             decisions if decisions.is_approved() => {
-                self.approved(name, &plan, decisions.clone());
-                return Ok(());
+                return self.approved(name, &plan, decisions.clone());
             }
             Decisions { rejected: Some(Rejection { by, .. }), .. } => format!("{by} rejected it"),
             // What cannot be read holds all that people review, and withdraws nothing.
@@ -197,19 +205,22 @@ impl Reading<'_> {
     }
 
     /// Takes in a plan that people approved.
-    fn approved(&mut self, name: FolderName, plan: &Arc<Plan>, decisions: Decisions) {
+    fn approved(
+        &mut self,
+        name: FolderName,
+        plan: &Arc<Plan>,
+        decisions: Decisions,
+    ) -> Result<(), GitOpsFault> {
         let keep: Vec<String> = decisions.keep.into_iter().collect();
-        let struck = match kept(plan, &derived(plan).destroys, &BTreeSet::<ChangeId>::new(), &keep) {
-            Ok(struck) => struck,
-            Err(fault) => {
-                let hint = "delete that NodePlanApproval, and approve the plan again";
-                let fault = GitOpsFault::stale(fault.to_string()).hint(hint);
-                return self.read.folders.refused.push(Refused { name: name.to_string(), fault });
-            }
-        };
+        let struck = kept(plan, &derived(plan).destroys, &BTreeSet::<ChangeId>::new(), &keep);
+        let struck = struck.map_err(|fault| {
+            GitOpsFault::stale(fault.to_string())
+                .hint("delete the NodePlanApproval that keeps it, and approve the plan again")
+        })?;
         let proposal = Proposal { plan: Plan::clone(plan), struck, signature: None };
         let approved_by = decisions.approved_by.into_iter().collect();
         self.read.folders.waiting.push(Folder { name, proposal, approved_by });
+        Ok(())
     }
 
     /// Remembers what people rejected.

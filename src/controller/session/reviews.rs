@@ -78,7 +78,11 @@ impl Reviews {
     /// What stands in the way, a line each.
     pub(super) fn troubles(&self) -> impl Iterator<Item = String> {
         let unread = self.unread.as_ref().map(|because| {
-            format!("nothing that people review begins until the repository can be read: {because}")
+            let place = match self.is_named {
+                Some(false) => "NodePlans and NodePlanApprovals",
+                Some(true) | None => "the repository",
+            };
+            format!("nothing that people review begins until {place} can be read: {because}")
         });
         let forge = self.forge.iter().chain(&self.troubles).cloned();
         unread.into_iter().chain(forge).chain(self.earlier.proposer.troubles())
