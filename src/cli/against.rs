@@ -14,8 +14,8 @@ use crate::model::Fleet;
 use crate::offline::World;
 use crate::plan::Plan;
 use crate::policy::{self, WireObject};
-use crate::render::whose_lines;
-use crate::review::whose::whose;
+use crate::render::handling_lines;
+use crate::review::handling::handling;
 
 /// The most bytes of a file that are read: far above any NodeFleet.
 const BYTES_MAX: u64 = 4 << 20;
@@ -73,7 +73,7 @@ impl Against {
     /// Standard output takes no more.
     pub(super) fn say(plan: &Plan, ui: Ui) -> Result<(), Failure> {
         let fleet = plan.policy().fleet;
-        ui.lines(&whose_lines(whose(plan, &fleet, plan.snapshot().at), &fleet))
+        ui.lines(&handling_lines(handling(plan, &fleet, plan.snapshot().at), &fleet))
     }
 }
 

@@ -13,6 +13,8 @@ mod bars;
 mod catalog;
 mod compare;
 mod completions;
+#[cfg(feature = "live")]
+mod confirm;
 mod context;
 #[cfg(feature = "live")]
 mod controller;

@@ -11,7 +11,7 @@ use super::saved;
 use super::ui::Ui;
 use crate::render::proposal::derived;
 use crate::render::words::{count, verb};
-use crate::review::proposal::{DESTROYS, MARKDOWN, narrow};
+use crate::review::proposal::{DESTROYS, MARKDOWN, NotDeleted, narrow};
 
 /// How deep below the current folder a plan is looked for: `clusters/prod/nodeform/plans/2026-11/move-pods-…` and some more.
 const DEPTH_MAX: usize = 10;
@@ -40,14 +40,8 @@ pub(super) fn run(arguments: &NarrowArguments, ui: Ui) -> Result<Exit, Failure> 
     let folder = folder(&arguments.plan)?;
     let proposal = saved::proposal(&folder)?;
     let lines = derived(&proposal.plan).destroys;
-    let narrowed = narrow(&proposal.plan, &lines, &proposal.struck, &arguments.keep).map_err(|fault| {
-        let shown: Vec<String> =
-            fault.known.iter().take(NAMED_MAX).map(|node| format!("node/{node}")).collect();
-        let more = fault.known.len().saturating_sub(shown.len());
-        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        let known = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") + &more };
-        Failure::error(fault.to_string()).hint(format!("it deletes: {known}"))
-    })?;
+    let narrowed = narrow(&proposal.plan, &lines, &proposal.struck, &arguments.keep);
+    let narrowed = narrowed.map_err(|fault| not_deleted(&fault))?;
     let file = folder.join(DESTROYS);
     let written = match &narrowed.text {
         Some(text) => fs::write(&file, text),
@@ -78,6 +72,15 @@ pub(super) fn run(arguments: &NarrowArguments, ui: Ui) -> Result<Exit, Failure> 
     }
     ui.aside(&format!("Commit `{}` to the branch of the pull request.\n", file.display()));
     Ok(Exit::Done)
+}
+
+/// Says which nodes a plan deletes where another is to stay.
+pub(super) fn not_deleted(fault: &NotDeleted) -> Failure {
+    let shown: Vec<String> = fault.known.iter().take(NAMED_MAX).map(|node| format!("node/{node}")).collect();
+    let more = fault.known.len().saturating_sub(shown.len());
+    let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+    let known = if shown.is_empty() { "none".to_owned() } else { shown.join(", ") + &more };
+    Failure::error(fault.to_string()).hint(format!("it deletes: {known}"))
 }
 
 /// The folder of a plan, by its path or its id.

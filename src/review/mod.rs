@@ -13,12 +13,12 @@ mod brakes;
 pub mod covers;
 pub mod fields;
 pub mod gate;
+pub mod handling;
 pub mod history;
 mod left_out;
 mod obstacles;
 pub mod proposal;
 mod room;
-pub mod whose;
 
 pub use approve::{NotApproved, Now, Terms, VALID_MAX, approve, finish, other_cluster, resume, untimely};
 pub use approved::ApprovedPlan;

@@ -6,12 +6,12 @@
 mod arguments;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufRead as _, IsTerminal as _};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 pub(super) use arguments::ApplyArguments;
 
+use super::confirm::confirmed;
 use super::exit::{Exit, Failure};
 use super::input::Inputs;
 use super::live::Connected;
@@ -103,6 +103,12 @@ pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
     })
 }
 
+/// What to do where nobody can be asked.
+const UNASKED: [&str; 2] = [
+    "save the plan, have it read, and apply it: `nodeform plan --live --out plan.json`, `nodeform apply plan.json`",
+    "or carry it out unread: `--auto-approve`",
+];
+
 /// Makes a plan, shows it, and has it confirmed where there is something to do.
 fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<CheckedPlan, Failure> {
     let checked = world::planned(&automatic::by_name(world.clone()))?.plan;
@@ -114,7 +120,7 @@ fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Checked
     if plan.spec.waves.is_empty() {
         return Ok(checked);
     }
-    if !arguments.auto_approve && !confirmed(ui)? {
+    if !arguments.auto_approve && !confirmed("Do you want to carry this plan out?", &UNASKED, ui)? {
         return Err(Failure::error("the plan was not carried out: only `yes` is taken for an answer"));
     }
     let path = kept(plan)?;
@@ -123,19 +129,6 @@ fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Checked
         path.display()
     ));
     Ok(checked)
-}
-
-/// Asks whoever sits at the terminal.
-fn confirmed(ui: Ui) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::error("there is no terminal to ask for an approval")
-            .hint("save the plan, have it read, and apply it: `nodeform plan --live --out plan.json`, `nodeform apply plan.json`")
-            .hint("or carry it out unread: `--auto-approve`"));
-    }
-    ui.aside("\nDo you want to carry this plan out? Only `yes` is taken for an answer: ");
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    Ok(read.is_ok() && answer.trim() == "yes")
 }
 
 /// Saves the plan before anything of it is done.

@@ -11,11 +11,11 @@ use crate::plan::{Change, ChangeId, Plan};
 
 /// What becomes of a change.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Whose {
+pub enum Handling {
     /// Nothing: mode `observe` shows plans.
     Shown,
     /// It happens by itself.
-    Nobodys,
+    Automatic,
     /// People review it first.
     Reviewed,
     /// It is held, by this.
@@ -24,9 +24,9 @@ pub enum Whose {
 
 /// A change, and what becomes of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Fated {
+pub struct Handled {
     /// What becomes of it.
-    pub whose: Whose,
+    pub handling: Handling,
     /// Its class.
     pub class: ChangeClass,
     /// The NodePool of its node, where it has one.
@@ -38,7 +38,7 @@ pub struct Fated {
 /// Says what becomes of the changes of a plan by a fleet at a time: those that it holds, which the plan leaves out, after those
 /// that it has.
 #[must_use]
-pub fn whose(plan: &Plan, fleet: &Fleet, at: Option<Timestamp>) -> Vec<Fated> {
+pub fn handling(plan: &Plan, fleet: &Fleet, at: Option<Timestamp>) -> Vec<Handled> {
     let changes = plan.spec.changes.iter().filter_map(|(id, planned)| {
         let (class, pool, name) = match &planned.change {
             Change::Create(create) => {
@@ -57,10 +57,10 @@ pub fn whose(plan: &Plan, fleet: &Fleet, at: Option<Timestamp>) -> Vec<Fated> {
             Change::Forget(_) => (ChangeClass::Forget, None, format!("change `{id}`")),
             Change::NoOp(_) => return None,
         };
-        Some(Fated { whose: of(plan, fleet, (id, class, pool.as_ref(), at)), class, pool, name })
+        Some(Handled { handling: of(plan, fleet, (id, class, pool.as_ref(), at)), class, pool, name })
     });
-    let held = plan.evidence.held.iter().map(|held| Fated {
-        whose: Whose::Held(held.because.clone()),
+    let held = plan.evidence.held.iter().map(|held| Handled {
+        handling: Handling::Held(held.because.clone()),
         class: held.class,
         pool: held.pool.clone(),
         name: format!("node/{}", held.node),
@@ -72,7 +72,7 @@ fn of(
     plan: &Plan,
     fleet: &Fleet,
     (id, class, pool, at): (&ChangeId, ChangeClass, Option<&PoolName>, Option<Timestamp>),
-) -> Whose {
+) -> Handling {
     let nowhere = PoolName::new("");
     let pool = pool.unwrap_or(&nowhere);
     let change = plan.spec.changes.get(id).map(|planned| &planned.change);
@@ -84,31 +84,31 @@ fn of(
         }
     };
     match (held, fleet.mode) {
-        (Some(Hold { because, .. }), _) => Whose::Held(because),
-        (None, Mode::Observe) => Whose::Shown,
+        (Some(Hold { because, .. }), _) => Handling::Held(because),
+        (None, Mode::Observe) => Handling::Shown,
         (None, Mode::Auto | Mode::Review) if fleet.is_suspended => {
-            Whose::Held("the NodeFleet says `suspend: true`".to_owned())
+            Handling::Held("the NodeFleet says `suspend: true`".to_owned())
         }
-        (None, Mode::Auto | Mode::Review) if fleet.reviewed.has(class, pool) => Whose::Reviewed,
+        (None, Mode::Auto | Mode::Review) if fleet.reviewed.has(class, pool) => Handling::Reviewed,
         (None, Mode::Auto | Mode::Review) => match class {
             ChangeClass::DeletePool | ChangeClass::Adopt | ChangeClass::Forget => {
-                Whose::Held(format!("`{class}` never happens by itself"))
+                Handling::Held(format!("`{class}` never happens by itself"))
             }
             ChangeClass::Create
             | ChangeClass::RemoveEmpty
             | ChangeClass::MovePods
             | ChangeClass::Replace
-            | ChangeClass::Update => Whose::Nobodys,
+            | ChangeClass::Update => Handling::Automatic,
         },
     }
 }
 
 /// Groups changes of which the same becomes, by class and pool.
 #[must_use]
-pub fn grouped(fated: Vec<Fated>) -> BTreeMap<(Whose, ChangeClass, Option<PoolName>), Vec<String>> {
+pub fn grouped(handled: Vec<Handled>) -> BTreeMap<(Handling, ChangeClass, Option<PoolName>), Vec<String>> {
     let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();
-    for Fated { whose, class, pool, name } in fated {
-        groups.entry((whose, class, pool)).or_default().push(name);
+    for Handled { handling, class, pool, name } in handled {
+        groups.entry((handling, class, pool)).or_default().push(name);
     }
     groups
 }
@@ -122,8 +122,8 @@ mod tests {
     fn said(fleet: &Fleet) -> Vec<String> {
         let plan = planned(&moving());
         assert!(plan.spec.deletes().count() > 0 && plan.spec.creates().count() > 0);
-        let groups = grouped(whose(&plan, fleet, plan.evidence.seen_at));
-        groups.into_keys().map(|(whose, class, _)| format!("{class}: {whose:?}")).collect()
+        let groups = grouped(handling(&plan, fleet, plan.evidence.seen_at));
+        groups.into_keys().map(|(handling, class, _)| format!("{class}: {handling:?}")).collect()
     }
 
     #[test]
@@ -131,10 +131,10 @@ mod tests {
         let mut fleet = Fleet::default();
         assert!(said(&fleet).iter().all(|line| line.ends_with(": Shown")), "{:?}", said(&fleet));
         fleet.mode = Mode::Auto;
-        assert!(said(&fleet).iter().all(|line| line.ends_with(": Nobodys")), "{:?}", said(&fleet));
+        assert!(said(&fleet).iter().all(|line| line.ends_with(": Automatic")), "{:?}", said(&fleet));
         fleet.mode = Mode::Review;
         fleet.reviewed = Reviewed { classes: [ChangeClass::Replace].into(), ..Reviewed::default() };
-        assert!(said(&fleet).contains(&"create: Nobodys".to_owned()), "{:?}", said(&fleet));
+        assert!(said(&fleet).contains(&"create: Automatic".to_owned()), "{:?}", said(&fleet));
         assert!(said(&fleet).contains(&"replace: Reviewed".to_owned()), "{:?}", said(&fleet));
         fleet.holds.classes.insert(ChangeClass::Replace);
         let held = "replace: Held(\"`approve` of the NodeFleet has `replace: hold`\")".to_owned();

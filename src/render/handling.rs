@@ -3,7 +3,7 @@
 use super::line::{Line, Style};
 use super::words::some;
 use crate::model::Fleet;
-use crate::review::whose::{Fated, Whose, grouped};
+use crate::review::handling::{Handled, Handling, grouped};
 
 /// How many names of a group are told.
 const NAMES_MAX: usize = 5;
@@ -13,25 +13,25 @@ const REVIEW: &str = "After a review: merge the pull request where the NodeFleet
 
 /// Returns the section: a line for each group of changes of which the same becomes.
 #[must_use]
-pub fn whose_lines(fated: Vec<Fated>, fleet: &Fleet) -> Vec<Line> {
+pub fn handling_lines(handled: Vec<Handled>, fleet: &Fleet) -> Vec<Line> {
     let mode = fleet.mode.as_str();
     let head = match &fleet.name {
         Some(name) => format!("By NodeFleet `{name}` (mode `{mode}`):"),
         None => format!("Without a NodeFleet (mode `{mode}`):"),
     };
     let mut lines = vec![Line::blank(), Line::new(Style::Bold, head)];
-    let groups = grouped(fated);
+    let groups = grouped(handled);
     if groups.is_empty() {
         lines.push(Line::new(Style::Plain, "  nothing changes"));
     }
-    let is_reviewed = groups.keys().any(|(whose, _, _)| *whose == Whose::Reviewed);
-    for ((whose, class, pool), names) in groups {
+    let is_reviewed = groups.keys().any(|(handling, _, _)| *handling == Handling::Reviewed);
+    for ((handling, class, pool), names) in groups {
         let pool = pool.map_or_else(String::new, |pool| format!(" in pool `{pool}`"));
-        let (becomes, because) = match whose {
-            Whose::Shown => ("shown, not applied", String::new()),
-            Whose::Nobodys => ("by itself", String::new()),
-            Whose::Reviewed => ("after a review", String::new()),
-            Whose::Held(because) => ("held", format!(" ({because})")),
+        let (becomes, because) = match handling {
+            Handling::Shown => ("shown, not applied", String::new()),
+            Handling::Automatic => ("by itself", String::new()),
+            Handling::Reviewed => ("after a review", String::new()),
+            Handling::Held(because) => ("held", format!(" ({because})")),
         };
         let told = some(&names, NAMES_MAX);
         lines.push(Line::new(Style::Plain, format!("  {becomes}: `{class}`{pool}, {told}{because}")));

@@ -1,0 +1,23 @@
+//! The question before something is done: asked of whoever sits at the terminal.
+//!
+//! Must never take silence, or anything but `yes`, for an answer.
+
+use std::io::{BufRead as _, IsTerminal as _};
+
+use super::exit::Failure;
+use super::ui::Ui;
+
+/// Asks, and returns whether the answer is `yes`; `hints` say what to do where there is nobody to ask.
+///
+/// # Errors
+/// There is no terminal.
+pub(super) fn confirmed(question: &str, hints: &[&str], ui: Ui) -> Result<bool, Failure> {
+    if !std::io::stdin().is_terminal() {
+        let failure = Failure::error("there is no terminal to ask for an approval");
+        return Err(hints.iter().fold(failure, |failure, hint| failure.hint(*hint)));
+    }
+    ui.aside(&format!("\n{question} Only `yes` is taken for an answer: "));
+    let mut answer = String::new();
+    let read = std::io::stdin().lock().read_line(&mut answer);
+    Ok(read.is_ok() && answer.trim() == "yes")
+}
