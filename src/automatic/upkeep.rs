@@ -284,6 +284,22 @@ mod tests {
     }
 
     #[test]
+    fn what_people_rejected_takes_no_open_proposals_place() {
+        let plan = planned(&moving());
+        let Story { mut upkeep, start } = Story::of(&plan);
+        let open = empty(&plan);
+        let open = Some(Open { plan: Some(&open), people: People::Nothing });
+        let mut step = |rejected: bool, minutes: i64| {
+            let now = start + SignedDuration::from_mins(minutes);
+            upkeep.step((CLASS, open), (&plan, rejected.then_some(start)), (now, 1))
+        };
+        assert_eq!([step(true, 0), step(true, 11)], [Step::Keep, Step::Keep]);
+        assert_eq!(step(false, 12), Step::Propose);
+        let expired = 40 * 24 * 60;
+        assert_eq!(step(false, expired), Step::Propose, "a day has passed");
+    }
+
+    #[test]
     fn what_people_rejected_comes_back_a_day_later_and_something_else_at_once() {
         let plan = planned(&moving());
         let Story { mut upkeep, start } = Story::of(&plan);

@@ -3,21 +3,23 @@
 //! Must never approve a plan that was not shown.
 
 use std::collections::BTreeSet;
-use std::io::{BufRead, IsTerminal};
 use std::path::Path;
 
 use clap::Args;
 use serde_json::{Value, json};
 
 use super::arguments::PlanOutput;
+use super::confirm::confirmed;
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
+use super::narrow::not_deleted;
 use super::nodeplan::{self, Proposed};
 use super::saved;
 use super::ui::Ui;
 use crate::api::node_plan::Phase;
 use crate::api::node_plan_approval::{ApprovalDecision, NodePlanApprovalSpec};
 use crate::cluster::{ClusterFailure, ClusterFailureKind, WriteGate};
+use crate::gitops::FLEETS;
 use crate::ledger::{APPROVALS, PLANS, decision};
 use crate::render::proposal::derived;
 use crate::review::proposal::kept;
@@ -73,18 +75,14 @@ pub(super) fn approve(arguments: &ApproveArguments, ui: Ui) -> Result<Exit, Fail
     let ApproveArguments { plan: id, keep, auto_approve, reason, context } = arguments;
     let found = nodeplan::proposed(id, context)?;
     found.expect_open()?;
+    found.expect_undecided()?;
     let (name, plan) = (&found.name, found.plan()?);
     expect_short(reason.as_deref())?;
     let struck = kept(plan, &derived(plan).destroys, &BTreeSet::new(), keep);
-    struck.map_err(|fault| {
-        let known: Vec<String> = fault.known.iter().take(20).map(|node| format!("node/{node}")).collect();
-        let known = if known.is_empty() { "nothing".to_owned() } else { known.join(", ") };
-        Failure::error(fault.to_string()).hint(format!("it deletes: {known}"))
-    })?;
+    struck.map_err(|fault| not_deleted(&fault))?;
     saved::print((plan, &[]), Some(Path::new(&format!("nodeplan/{name}"))), (PlanOutput::Human, false), ui)?;
-    if !auto_approve
-        && !confirmed(&format!("\nDo you approve plan {name}? Only `yes` is taken for an answer: "), ui)?
-    {
+    let hints = ["approve it as it is shown: `--auto-approve`"];
+    if !auto_approve && !confirmed(&format!("Do you approve plan {name}?"), &hints, ui)? {
         return Err(Failure::error(format!(
             "plan {name} is not approved: only `yes` is taken for an answer"
         )));
@@ -101,9 +99,7 @@ pub(super) fn approve(arguments: &ApproveArguments, ui: Ui) -> Result<Exit, Fail
     };
     let by = spec.approver.clone();
     write(&found, spec, "approved")?;
-    ui.text(&format!(
-        "Plan {name} is approved by {by}. The controller begins it within a minute; see `nodeform status`.\n"
-    ))?;
+    ui.told(&format!("Plan {name} is approved by {by}. {}\n", begins(&found)?))?;
     Ok(Exit::Done)
 }
 
@@ -130,9 +126,9 @@ pub(super) fn reject(arguments: &RejectArguments, ui: Ui) -> Result<Exit, Failur
     };
     let by = spec.approver.clone();
     write(&found, spec, "rejected")?;
-    ui.text(&match is_under_way {
+    ui.told(&match is_under_way {
         true => format!(
-            "Plan {name} is stopped by {by}: nothing more of it begins, and what has begun is finished.\n"
+            "Plan {name} is stopped by {by}: within a minute nothing more of it begins. A node whose drain has begun still goes.\n"
         ),
         false => format!("Plan {name} is rejected by {by}. The same is not proposed for a day.\n"),
     })?;
@@ -150,16 +146,20 @@ fn expect_short(reason: Option<&str>) -> Result<(), Failure> {
     }
 }
 
-/// Asks whoever sits at the terminal.
-fn confirmed(question: &str, ui: Ui) -> Result<bool, Failure> {
-    if !std::io::stdin().is_terminal() {
-        return Err(Failure::error("there is no terminal to ask for an approval")
-            .hint("approve it as it is shown: `--auto-approve`"));
-    }
-    ui.aside(question);
-    let mut answer = String::new();
-    let read = std::io::stdin().lock().read_line(&mut answer);
-    Ok(read.is_ok() && answer.trim() == "yes")
+/// Says when the controller begins a plan that is approved.
+fn begins(found: &Proposed) -> Result<&'static str, Failure> {
+    let fleets = found.wait_for(found.cluster.list(FLEETS, "")).map_err(|failure| refused(&failure))?.items();
+    let Some(fleet) = fleets.first() else { return Ok("It does not begin: there is no NodeFleet.") };
+    let spec = &fleet["spec"];
+    Ok(if spec["git"]["repository"].is_string() {
+        "It does not begin: the NodeFleet names a repository by now, and plans are reviewed there."
+    } else if !["auto", "review"].contains(&spec["mode"].as_str().unwrap_or_default()) {
+        "It does not begin while `mode` of the NodeFleet is `observe`."
+    } else if spec["suspend"] == true {
+        "It does not begin while `suspend` of the NodeFleet is `true`."
+    } else {
+        "The controller begins it within a minute; see `nodeform status`."
+    })
 }
 
 /// Asks the API server who the caller is.
@@ -183,10 +183,7 @@ fn write(found: &Proposed, spec: NodePlanApprovalSpec, done: &str) -> Result<(),
         Ok(_) => Ok(()),
         Err(failure) if failure.kind == ClusterFailureKind::Conflict => {
             let fault = Failure::error(format!("plan {} was {done} by you before", found.name));
-            Err(fault.hint(format!(
-                "see what becomes of it with `nodeform status`; stop it with `nodeform reject {}`",
-                found.name
-            )))
+            Err(fault.hint("see what becomes of it with `nodeform status`"))
         }
         Err(failure) => Err(refused(&failure)),
     }

@@ -8,7 +8,7 @@ use crate::api::node_plan::Phase;
 use crate::apply::{NotBegun, file, recorded, text};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure, Settings};
-use crate::ledger::Recorded;
+use crate::ledger::{APPROVALS, Decisions, Recorded, Rejection, decisions};
 use crate::model::Digest;
 use crate::plan::{self, Plan};
 
@@ -29,6 +29,8 @@ pub(super) struct Proposed {
     pub(super) digest: Digest,
     /// The plan, as people see it.
     plan: Result<Plan, NotBegun>,
+    /// What people have decided about it.
+    decided: Decisions,
 }
 
 impl Proposed {
@@ -38,6 +40,26 @@ impl Proposed {
     /// It cannot be read back.
     pub(super) fn plan(&self) -> Result<&Plan, Failure> {
         self.plan.as_ref().map_err(not_read)
+    }
+
+    /// Expects that nobody has decided against the plan.
+    ///
+    /// # Errors
+    /// Somebody rejected it, or there is a decision that cannot be read.
+    pub(super) fn expect_undecided(&self) -> Result<(), Failure> {
+        let Decisions { rejected, faults, .. } = &self.decided;
+        if let Some(Rejection { by, reason, .. }) = rejected {
+            let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
+            let what = format!("plan {} was rejected by {by}{reason}", self.name);
+            let failure = Failure { exit: Exit::Stale, ..Failure::error(what) };
+            return Err(failure.hint("the same is proposed again a day later, where it is still due"));
+        }
+        if faults.is_empty() {
+            return Ok(());
+        }
+        let hint =
+            "it may be a rejection: look at it, then delete it: `kubectl delete nodeplanapproval NAME`";
+        Err(Failure::errors(faults.clone()).hint(hint))
     }
 
     /// Waits for an answer of the cluster.
@@ -90,6 +112,10 @@ pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed,
     }
     // Whoever rejects it need not see it.
     let plan = runtime.block_on(file(&cluster, &found));
+    let decided = runtime
+        .block_on(cluster.list(APPROVALS, ""))
+        .map_err(|failure| Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint)))?;
+    let decided = decisions(&found, &decided.items());
     let conditions = found.status.iter().flat_map(|status| status.conditions.iter().flatten());
     let because = conditions.map(|condition| condition.message.clone()).next();
     Ok(Proposed {
@@ -99,6 +125,7 @@ pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed,
         because,
         digest: found.digest,
         plan,
+        decided,
         name: found.name,
     })
 }

@@ -8,11 +8,13 @@ use serde_json::Value;
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::api::node_fleet::{FleetHold, FleetReview, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight};
+use crate::api::node_fleet::{
+    FleetHold, FleetReview, FleetWaiting, LastPlan, NodeFleetStatus, PlanInFlight, ReviewState,
+};
 use crate::api::node_plan::{ChangeOutcome, OutcomeKind, Phase};
 use crate::clock::Clock;
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Settings};
-use crate::ledger::{self, CHUNKS, Ledger, PLANS, PlanSummary, Recorded};
+use crate::ledger::{self, APPROVALS, CHUNKS, Decisions, Ledger, PLANS, PlanSummary, Recorded, Rejection};
 use crate::model::label;
 use crate::plan::{Change, ChangeId, Plan, file};
 use crate::render::words::{count, verb};
@@ -41,6 +43,8 @@ struct Found {
     ledger: Ledger,
     /// What the plans that are shown hold, by name, as far as it can be read.
     plans: BTreeMap<String, Plan>,
+    /// What people decided about plans; `Err` says why it cannot be listed.
+    decided: Result<Vec<Value>, String>,
     claims: Vec<Value>,
     nodes: Vec<Value>,
 }
@@ -68,7 +72,8 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
             plans.extend(plan.map(|plan| (recorded.name.clone(), plan)));
         }
         let (claims, nodes) = (items(&cluster, CLAIMS, "").await?, items(&cluster, NODES, "").await?);
-        Ok(Found { fleets, ledger, plans, claims, nodes })
+        let decided = items(&cluster, APPROVALS, "").await.map_err(|failure| failure.what);
+        Ok(Found { fleets, ledger, plans, decided, claims, nodes })
     });
     let found = found.map_err(|failure: ClusterFailure| {
         Failure::errors(Vec::new()).and(&failure.what, Some(&failure.hint))
@@ -86,7 +91,7 @@ async fn items(cluster: &Cluster, path: &str, query: &str) -> Result<Vec<Value>,
 }
 
 fn text(found: &Found) -> String {
-    let Found { fleets, ledger, plans, claims, nodes } = found;
+    let Found { fleets, ledger, plans, decided, claims, nodes } = found;
     let mut lines: Vec<String> = Vec::new();
     if fleets.is_empty() {
         lines.push("There is no NodeFleet: a controller shows plans in its log alone.".to_owned());
@@ -95,10 +100,11 @@ fn text(found: &Found) -> String {
         of_fleet(fleet, &mut lines);
     }
     let waits = waits(fleets);
-    for plan in ledger.proposed.iter().filter(|plan| plan.phase() == Phase::Proposed) {
-        let name = &plan.name;
-        lines.push(format!("Waits for an approval: plan `{name}`{}", glance(plan)));
-        lines.push(format!("  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"));
+    for plan in &ledger.proposed {
+        lines.extend(of_proposal(plan, decided.as_deref().unwrap_or_default()));
+    }
+    if let Some(because) = decided.as_ref().err().filter(|_| !ledger.proposed.is_empty()) {
+        lines.push(format!("warning: what people decided about plans cannot be listed: {because}"));
     }
     for shown in shown(ledger) {
         lines.push(shown.line());
@@ -108,6 +114,43 @@ fn text(found: &Found) -> String {
     lines.push(of_claims((claims, nodes), ledger));
     lines.push(String::new());
     lines.join("\n")
+}
+
+/// Where a plan is that people review in the cluster: what it waits for, or who decided what.
+fn of_proposal(plan: &Recorded, decided: &[Value]) -> Vec<String> {
+    let (name, of) = (&plan.name, glance(plan));
+    let Decisions { approved_by, rejected, keep, faults } = ledger::decisions(plan, decided);
+    let names = |names: &BTreeSet<String>| names.iter().cloned().collect::<Vec<String>>().join(", ");
+    match (plan.phase(), rejected) {
+        (Phase::Proposed | Phase::Rejected, Some(Rejection { by, reason, .. })) => {
+            let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
+            vec![format!("Rejected by {by}{reason}: plan `{name}`{of}; the same is not proposed for a day")]
+        }
+        (Phase::Proposed, None) if !faults.is_empty() => {
+            let because = faults.iter().map(|fault| {
+                format!("  {fault}; it may be a rejection: delete it with `kubectl delete nodeplanapproval`")
+            });
+            std::iter::once(format!("Waits for an approval: plan `{name}`{of}")).chain(because).collect()
+        }
+        (Phase::Proposed, None) if !approved_by.is_empty() => {
+            let keeps = if keep.is_empty() { String::new() } else { format!(", but for {}", names(&keep)) };
+            vec![format!("Approved by {}{keeps}: plan `{name}`{of}; it has not begun", names(&approved_by))]
+        }
+        (Phase::Proposed, None) => vec![
+            format!("Waits for an approval: plan `{name}`{of}"),
+            format!("  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"),
+        ],
+        (Phase::Rejected, None) => vec![format!("Rejected: plan `{name}`{of}")],
+        (
+            Phase::Applying
+            | Phase::Done
+            | Phase::Partial
+            | Phase::Failed
+            | Phase::Withdrawn
+            | Phase::Expired,
+            _,
+        ) => Vec::new(),
+    }
 }
 
 /// Where a plan is that is reviewed in Git.
@@ -157,7 +200,10 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
         lines.push(format!("Held: {class} of node `{node}`{}: {because}{until}", since_of(since)));
     }
-    lines.extend(status.reviews.into_iter().flatten().map(|review| of_review(&review)));
+    // What waits in the cluster is told from the NodePlans.
+    let reviews = status.reviews.into_iter().flatten();
+    let reviews = reviews.filter(|review| review.state != ReviewState::Proposed || review.branch.is_some());
+    lines.extend(reviews.map(|review| of_review(&review)));
     lines.extend(status.stops.into_iter().flatten().map(|stop| format!("Stopped: {stop}")));
 }
 
@@ -393,8 +439,8 @@ mod tests {
         // Its plan is gone: the mark counts for nothing.
         let marked = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
         let claims = vec![claim("n1"), claim("n2"), marked, leaving];
-        let found =
-            Found { fleets: vec![fleet], ledger: Ledger::default(), plans: BTreeMap::new(), claims, nodes };
+        let (ledger, plans, decided) = (Ledger::default(), BTreeMap::new(), Ok(Vec::new()));
+        let found = Found { fleets: vec![fleet], ledger, plans, decided, claims, nodes };
         assert_eq!(
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 0 to change, 2 to destroy\n\
@@ -403,6 +449,38 @@ mod tests {
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
              NodeClaims: 1 ready, 1 not ready, 1 coming, 1 leaving\n"
         );
+    }
+
+    #[test]
+    fn a_plan_that_people_review_here_says_what_it_waits_for_or_who_decided_what() {
+        let digest = crate::model::Digest::of_bytes(b"a plan");
+        let name = ledger::name(&digest);
+        let spec =
+            json!({"digest": digest.to_string(), "chunks": 1, "needsApproval": true, "class": "replace"});
+        let read = ledger::read(&[json!({"metadata": {"name": name}, "spec": spec})]);
+        let decision = |who: &str, decision: &str| {
+            json!({"metadata": {"name": format!("of-{who}")}, "spec": {"plan": name, "digest": digest.to_string(),
+                "decision": decision, "approver": who, "reason": "sale", "keep": ["aks-a"]}})
+        };
+        let said = |decided: &[Value]| of_proposal(&read.proposed[0], decided).join("\n");
+        assert_eq!(
+            said(&[]),
+            format!(
+                "Waits for an approval: plan `{name}`, replace\n  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"
+            )
+        );
+        let (ann, bob) = (decision("ann", "Approve"), decision("bob", "Reject"));
+        assert_eq!(
+            said(std::slice::from_ref(&ann)),
+            format!("Approved by ann, but for aks-a: plan `{name}`, replace; it has not begun")
+        );
+        assert_eq!(
+            said(&[ann, bob]),
+            format!("Rejected by bob: sale: plan `{name}`, replace; the same is not proposed for a day")
+        );
+        let odd = said(&[decision("eve", "Perhaps")]);
+        assert!(odd.contains("NodePlanApproval `of-eve` cannot be read"), "{odd}");
+        assert!(odd.ends_with("delete it with `kubectl delete nodeplanapproval`"), "{odd}");
     }
 
     #[test]

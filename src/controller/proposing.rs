@@ -56,11 +56,19 @@ impl<'a> Proposals<'a> {
         let others = self.board.others(None).into_iter().map(|other| other.name);
         drafts.see(self.world, others.collect(), self.clock_speed);
         for class in proposed_by_itself() {
-            if is_reviewed(reviewed, class) && self.proposed.placed.is_none() {
+            if !is_reviewed(reviewed, class) {
+                self.take_back(class);
+            } else if self.proposed.placed.is_none() {
                 self.of_class(class, upkeep.entry(class).or_default(), drafts);
             }
         }
         self.proposed
+    }
+
+    /// Takes back what is proposed of a class that is no longer reviewed, unless a person may have proposed it.
+    fn take_back(&mut self, class: ChangeClass) {
+        let open = if self.board.is_only_ours() { self.board.open(class) } else { Vec::new() };
+        open.iter().for_each(|open| self.end(open.name, "it is no longer reviewed"));
     }
 
     /// Keeps up what is proposed of a class.

@@ -11,12 +11,11 @@ use super::proposing::{Progress, Proposals, Proposed, is_reviewed, proposed_by_i
 use crate::apply::ended;
 use crate::automatic;
 use crate::gitops::{self, Folder, GitOpsFault, Narrowed, NotTaken, Refused, Taking};
-use crate::ledger::Ledger;
 use crate::model::ClaimName;
 use crate::offline::{Planner, World};
 use crate::plan::{ChangeId, Plan};
 use crate::review::proposal::FolderName;
-use crate::review::{ApprovedPlan, CheckedPlan, Terms};
+use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Terms};
 
 /// What a step works with.
 pub(super) struct Asked {
@@ -52,7 +51,9 @@ pub(super) struct Begins {
 /// Whether a step has anything to do: something is approved, or may be proposed.
 pub(super) fn is_needed(world: &World, desk: &Desk) -> bool {
     let reviewed = &world.policy.fleet.reviewed;
-    !desk.folders.waiting.is_empty() || proposed_by_itself().any(|class| is_reviewed(reviewed, class))
+    let stands = |class| desk.board.is_only_ours() && !desk.board.open(class).is_empty();
+    !desk.folders.waiting.is_empty()
+        || proposed_by_itself().any(|class| is_reviewed(reviewed, class) || stands(class))
 }
 
 /// Decides what of the merged plans begins; where none does, what is proposed. Plans, and waits for Git, on this thread.
@@ -66,7 +67,7 @@ pub(super) fn step(asked: Asked) -> Done {
         let is_passed_over = !role.applies() || passed_over.contains(&id) || merged.begins.is_some();
         let begun = begun.get(&id).unwrap_or(&nothing);
         if !is_passed_over && shows(&world, &folder.proposal.plan, begun) {
-            merged.look((&world, &desk.ledger), folder, begun);
+            merged.look((&world, &desk), folder, begun);
         }
     }
     // Whether people closed a pull request is not known while the forge does not say.
@@ -105,15 +106,15 @@ pub(super) struct Merging {
 
 impl Merging {
     /// Looks what of a merged plan begins.
-    fn look(&mut self, (world, ledger): (&World, &Ledger), folder: &Folder, begun: &BTreeSet<ChangeId>) {
+    fn look(&mut self, (world, desk): (&World, &Desk), folder: &Folder, begun: &BTreeSet<ChangeId>) {
         let Folder { name, proposal, .. } = folder;
         let plan = proposal.plan.clone();
-        let known = ledger.of_id(&name.id);
+        let known = desk.ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
         let (snapshot, policy) = (plan.snapshot(), plan.policy());
         let checked = match CheckedPlan::judged(&snapshot, &policy, plan) {
             Ok(checked) => checked,
-            Err(refused) => return self.refuse(name, &refused.findings),
+            Err(refused) => return self.refuse(name, &refused.findings, [desk.anew(name)]),
         };
         let (struck, before, terms) = (folder.struck(), before.as_ref(), Terms::default());
         let begins = |plan, said| Begins { name: name.clone(), plan, said };
@@ -125,20 +126,30 @@ impl Merging {
             Err(NotTaken::Refused(refused)) => {
                 let bug = "the judge refuses the second plan, which is a bug of nodeform";
                 let findings = refused.findings.iter().map(|finding| format!("{bug}: {finding}"));
-                self.refuse(name, &findings.collect::<Vec<String>>());
+                self.refuse(name, &findings.collect::<Vec<String>>(), [desk.anew(name)]);
             }
-            Err(NotTaken::NotApproved(faults)) => self.refuse(name, &faults),
+            Err(NotTaken::NotApproved(faults)) => {
+                let is_for_good = faults.iter().any(NotApproved::is_of_plan);
+                let passing = faults.iter().filter(|fault| !fault.is_of_plan()).map(NotApproved::hint);
+                let hints = passing.chain(is_for_good.then(|| desk.anew(name)));
+                self.refuse(name, &faults, hints);
+            }
             Err(NotTaken::Expired { fault, spent }) => {
                 self.expired.push(begins(*spent, Vec::new()));
-                self.refuse(name, &[fault]);
+                self.refuse(name, &[fault], [desk.anew(name)]);
             }
         }
     }
 
-    fn refuse<T: ToString>(&mut self, name: &FolderName, faults: &[T]) {
+    fn refuse<T: ToString>(
+        &mut self,
+        name: &FolderName,
+        faults: &[T],
+        hints: impl IntoIterator<Item = String>,
+    ) {
         let faults = faults.iter().map(ToString::to_string).collect();
-        let hint = format!("remove the folder, and have it proposed again (class `{}`)", name.class);
-        let fault = GitOpsFault { faults, is_stale: true, ..GitOpsFault::default() }.hint(hint);
+        let hints = hints.into_iter().collect();
+        let fault = GitOpsFault { faults, hints, is_stale: true, until: None };
         self.refused.push(Refused { name: name.to_string(), fault });
     }
 }

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use serde_json::Value;
 
 use super::{Board, Desk, Earlier, Gone, Identity, Placed, Stands, Wanted, Withdrawn};
@@ -23,9 +23,6 @@ use crate::offline::beside::Other;
 use crate::plan::{ChangeId, Plan};
 use crate::render::proposal::derived;
 use crate::review::proposal::{FolderName, Proposal, kept, work};
-
-/// For how long rejections are read back: longer than they count.
-const REJECTED_FOR: SignedDuration = SignedDuration::from_hours(48);
 
 /// A plan that waits for an approval.
 struct Waiting {
@@ -72,8 +69,17 @@ pub(super) async fn read(
             Phase::Applying | Phase::Done | Phase::Partial | Phase::Failed => {}
         }
     }
-    for recorded in ledger.unfinished().filter(|plan| plan.needs_approval).filter(is_its) {
-        reading.under_way(recorded).await?;
+    for recorded in ledger.plans.iter().filter(|plan| plan.needs_approval).filter(is_its) {
+        match recorded.phase() {
+            Phase::Applying => reading.under_way(recorded).await?,
+            Phase::Withdrawn => reading.stopped(recorded).await,
+            Phase::Proposed
+            | Phase::Done
+            | Phase::Partial
+            | Phase::Failed
+            | Phase::Expired
+            | Phase::Rejected => {}
+        }
     }
     let Reading { read, .. } = reading;
     let approved = read.folders.waiting.iter().map(|folder| Other {
@@ -143,6 +149,10 @@ impl Reading<'_> {
             self.rejected(recorded).await;
             return Ok(());
         }
+        if decisions.is_approved() {
+            // What nobody can look at any more is not begun of memory.
+            self.earlier.remove(&recorded.name);
+        }
         let plan = match self.plan(recorded).await {
             Ok(plan) => plan,
             Err(because) => {
@@ -175,6 +185,13 @@ impl Reading<'_> {
         self.settle(recorded, &Fate::Rejected(&rejection)).await?;
         self.rejected(recorded).await;
         Ok(())
+    }
+
+    /// Takes in a plan that somebody stopped: it may have been held back until then.
+    async fn stopped(&mut self, recorded: &Recorded) {
+        if decisions(recorded, self.decided).rejected.is_some() {
+            self.rejected(recorded).await;
+        }
     }
 
     /// Takes in a plan that has begun: it goes on while it is approved.
@@ -228,9 +245,6 @@ impl Reading<'_> {
         let finished =
             recorded.status.as_ref().and_then(|status| status.finished_at.as_deref()?.parse().ok());
         let at: Timestamp = finished.unwrap_or(self.at);
-        if self.at.duration_since(at) > REJECTED_FOR {
-            return;
-        }
         match self.plan(recorded).await {
             Ok(plan) => {
                 self.read.rejected.insert(work(&plan), at);
@@ -332,6 +346,10 @@ impl Board for ClusterBoard {
 
     fn say_differences(&self, _: &str, _: &BTreeSet<Arc<str>>) -> Result<(), GitOpsFault> {
         Ok(())
+    }
+
+    fn is_only_ours(&self) -> bool {
+        true
     }
 
     fn wanted(&mut self) -> Vec<Wanted> {

@@ -244,6 +244,11 @@ impl Board for GitBoard {
         tokio::runtime::Handle::current().block_on(saying)
     }
 
+    fn is_only_ours(&self) -> bool {
+        // People propose by `nodeform propose`.
+        false
+    }
+
     fn wanted(&mut self) -> Vec<Wanted> {
         Vec::new()
     }

@@ -165,6 +165,8 @@ pub(in crate::controller) trait Board: Send {
     /// # Errors
     /// It cannot be written.
     fn say_differences(&self, name: &str, differences: &BTreeSet<Arc<str>>) -> Result<(), GitOpsFault>;
+    /// Returns whether nobody else proposes here: what is no longer reviewed is taken back then.
+    fn is_only_ours(&self) -> bool;
     /// Takes out what is to be written yet, in this order.
     fn wanted(&mut self) -> Vec<Wanted>;
 }
@@ -245,6 +247,14 @@ impl Desk {
         match self.place {
             Some(_) => WITHDRAWN,
             None => "the plan was withdrawn: its NodePlan is gone",
+        }
+    }
+
+    /// What to do about a plan that is approved and can never be carried out.
+    pub(in crate::controller) fn anew(&self, name: &FolderName) -> String {
+        match self.place {
+            Some(_) => format!("remove the folder, and have it proposed again (class `{}`)", name.class),
+            None => format!("reject it: `nodeform reject {}`", name.id),
         }
     }
 

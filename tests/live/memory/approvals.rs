@@ -4,10 +4,10 @@
 use std::time::Duration;
 
 use nodeform::api::node_plan_approval::{ApprovalDecision, NodePlanApprovalSpec};
-use nodeform::ledger::{APPROVALS, PLANS, decision};
+use nodeform::ledger::{APPROVALS, CHUNKS, PLANS, decision};
 use serde_json::{Value, json};
 
-use super::{POOLS, Story, names};
+use super::{FLEET, POOLS, Story, names};
 
 /// Nodes without pods go once people have approved it.
 const REVIEWED: &str = "auto, approve: {remove-empty: review}";
@@ -148,5 +148,65 @@ async fn a_decision_about_another_plan_or_by_words_of_its_own_lets_nothing_begin
     let name = stored["metadata"]["name"].as_str().expect("a name");
     assert_eq!(story.kube("DELETE", &format!("{APPROVALS}/{name}"), &Value::Null).0, 200);
     ends(&story, &plan, "Done").await;
+    story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_that_nobody_can_look_at_any_more_is_not_carried_out_whoever_approves_it() {
+    let (mut story, plan) = with_empty_nodes(20).await;
+    let before = names(&story.claims());
+    // The controller has read it by then.
+    tokio::time::sleep(Duration::from_secs(120)).await;
+    let chunks = story.listed(CHUNKS).into_iter();
+    let own = chunks.filter(|chunk| chunk["metadata"]["labels"]["nodeform.dev/plan"] == *name_of(&plan));
+    let own: Vec<Value> = own.collect();
+    assert!(!own.is_empty());
+    for chunk in own {
+        let path = format!("{CHUNKS}/{}", chunk["metadata"]["name"].as_str().expect("a name"));
+        assert_eq!(story.kube("DELETE", &path, &Value::Null).0, 200);
+    }
+    decides(&story, &plan, "ann", |_| {});
+    let withdrawn = ends(&story, &plan, "Withdrawn").await;
+    assert!(withdrawn["status"]["conditions"][0].to_string().contains("cannot be read back"), "{withdrawn}");
+    assert_eq!(names(&story.claims()), before, "{}", story.said());
+    story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_no_longer_reviewed_happens_by_itself_and_nobody_is_asked_any_more() {
+    let (mut story, plan) = with_empty_nodes(20).await;
+    assert_eq!(story.patch(FLEET, &json!({"spec": {"approve": null}})).0, 200);
+    story.is_empty().await;
+    let withdrawn = ends(&story, &plan, "Withdrawn").await;
+    assert!(withdrawn["status"]["conditions"][0].to_string().contains("no longer reviewed"), "{withdrawn}");
+    story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_rejection_counts_though_the_plan_has_ended_in_the_same_moment() {
+    let (mut story, plan) = with_empty_nodes(20).await;
+    let before = names(&story.claims());
+    let status = json!({"status": {"phase": "Withdrawn", "finishedAt": "2026-01-05T09:30:00Z"}});
+    assert_eq!(story.patch(&format!("{PLANS}/{}/status", name_of(&plan)), &status).0, 200);
+    decides(&story, &plan, "bob", rejects);
+    ends(&story, &plan, "Rejected").await;
+    tokio::time::sleep(Duration::from_secs(1_800)).await;
+    assert_eq!((in_phase(&story, "Proposed"), names(&story.claims())), (Vec::new(), before));
+    story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_approved_plan_that_is_rejected_before_a_freeze_lets_it_begin_does_not_come_back() {
+    let (mut story, plan) = with_empty_nodes(20).await;
+    let before = names(&story.claims());
+    let freeze = |freeze: Value| assert_eq!(story.patch(FLEET, &json!({"spec": {"freeze": freeze}})).0, 200);
+    freeze(json!([{"name": "friday"}]));
+    decides(&story, &plan, "ann", |_| {});
+    ends(&story, &plan, "Applying").await;
+    decides(&story, &plan, "bob", rejects);
+    ends(&story, &plan, "Withdrawn").await;
+    freeze(Value::Null);
+    tokio::time::sleep(Duration::from_secs(3_600)).await;
+    assert_eq!((in_phase(&story, "Proposed"), names(&story.claims())), (Vec::new(), before));
     story.terminated().await;
 }
