@@ -11,8 +11,10 @@ app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service }}
 helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{- end }}
+{{- /* Plans in a repository are fetched and pushed by `git`, which the image of this tag has. */ -}}
 {{- define "nodeform.image" -}}
-{{ printf "%s:%s" .Values.image.repository (default .Chart.AppVersion .Values.image.tag) }}
+{{- $git := or .Values.review.enabled .Values.review.tokenSecret.name .Values.proposer.enabled -}}
+{{ printf "%s:%s" .Values.image.repository (default (ternary (printf "%s-git" .Chart.AppVersion) .Chart.AppVersion (not (empty $git))) .Values.image.tag) }}
 {{- end }}
 {{- /* The managed cluster, and what the user adds: of the root and a list of variables. */ -}}
 {{- define "nodeform.env" -}}
@@ -46,13 +48,18 @@ nodeAffinity:
     nodeSelectorTerms:
       - matchExpressions: [{key: karpenter.sh/nodepool, operator: DoesNotExist}]
 {{- end }}
-{{- /* The clone of the repository that plans are reviewed in, whatever Git puts beside it, and the token: of `tokenSecret` and
-`user`. */ -}}
+{{- /* The clone of the repository that plans are reviewed in, whatever Git puts beside it, and the token, or the key of a GitHub App:
+of `tokenSecret`, `githubAppId` and `user`. */ -}}
 {{- define "nodeform.gitEnv" -}}
 - {name: XDG_CACHE_HOME, value: /cache}
 - {name: TMPDIR, value: /cache}
-{{- with .tokenSecret.name }}
+{{- if and .tokenSecret.name .githubAppId }}
+- {name: NODEFORM_GITHUB_APP_ID, value: {{ .githubAppId | quote }}}
+- {name: NODEFORM_GITHUB_APP_KEY_FILE, value: /var/run/secrets/nodeform.dev/git/token}
+{{- else if .tokenSecret.name }}
 - {name: NODEFORM_GIT_TOKEN_FILE, value: /var/run/secrets/nodeform.dev/git/token}
+{{- else if .githubAppId }}
+{{- fail "`githubAppId` needs `tokenSecret`: the Secret with the private key of the App" }}
 {{- end }}
 {{- with .user }}
 - {name: NODEFORM_GIT_USER, value: {{ . | quote }}}
