@@ -9,6 +9,7 @@
 )]
 
 mod dump;
+mod page;
 mod rows;
 
 use std::fs::{self, File};
@@ -32,6 +33,7 @@ fn main() {
     figures.add("quickstart_seconds", seconds, "s");
     openb(root, &mut figures);
     dumps(root, &mut figures);
+    page::page(root, &mut figures);
     figures.write(root);
 }
 

@@ -19,15 +19,15 @@
 //! | [`snapshot`] | what was seen, once, with its gaps and assumptions |
 //! | [`solve`] | which nodes should exist, where each pod would go, and why |
 //! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
-//! | [`check`] | the judge: a second opinion on a plan, sharing no reasoning with the first |
+//! | [`check`] | the checker: a second opinion on a plan, sharing no reasoning with the first |
 //! | [`review`] | the stages that a plan passes, what a second plan covers of it, and its folder that people review |
 //! | [`world`] | the objects of a cluster as they were last seen: one store for planning and for carrying plans out |
-//! | [`rollout`] | when an approved plan is carried out: what may be done next, and what became of each change |
+//! | [`rollout`] | when an approved plan is applied: what may be done next, and what became of each change |
 //! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
 //! | [`render`] | values to text |
 //! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
 //! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
-//! | [`offline`] | from files to a judged plan: the steps in their order |
+//! | [`offline`] | from files to a checked plan: the steps in their order |
 //! | [`automatic`] | the rounds of the controller: when one begins, what of its plans may begin, and what becomes of proposals |
 //! | `arm` | Azure's requests and answers as values: built and read, not sent; bodies with feature `live` |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
@@ -46,15 +46,15 @@
 //!
 //! Everything but `git`, `forge`, `gitops`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and
 //! `azure_sim` is pure: no file, no clock, no environment, no randomness, no order that differs from run to run.
-//! `tests/architecture.rs` holds that, and which module may use which.
+//! `tests/core/architecture.rs` holds that, and which module may use which.
 //!
 //! # Invariants, and the test that holds each
 //!
 //! 1. Above the line there is no effect: `architecture.rs`.
 //! 2. The same input gives the same bytes, whatever the order of documents: `properties.rs`.
 //! 3. Pure stages cannot fail; they explain. What does not fit is a value with a reason: `properties.rs`.
-//! 4. The judge is independent, and judges every plan that a command or a test makes: `architecture.rs` holds
-//!    both, and names the four places that make plans; each hands them to the judge.
+//! 4. The checker is independent, and checks every plan that a command or a test makes: `architecture.rs` holds
+//!    both, and names the four places that make plans; each hands them to the checker.
 //! 5. Settled stays settled: planning the planned fleet again gives nothing to do: `properties.rs`.
 //! 6. Unknown is not empty: what could not be read never deletes anything: `judge.rs`.
 //! 7. Every format has a version; schemas and CRDs are generated from the types: `generated.rs`.

@@ -64,8 +64,8 @@ pub(super) fn started(input: &Input, said: &Said) -> Started {
 
 fn stays(pool: &AgentPool) -> &'static str {
     match (pool.is_windows, pool.mode) {
-        (true, _) => "runs Windows, for which nothing is made, and stays",
-        (false, Mode::System) => "is a system pool, which AKS needs, and stays",
+        (true, _) => "runs Windows, which is not supported, and is kept",
+        (false, Mode::System) => "is a system pool, which AKS needs, and is kept",
         (false, Mode::User) => "stays",
     }
 }

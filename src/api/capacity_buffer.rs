@@ -101,10 +101,10 @@ pub struct CapacityBufferStatus {
     /// The generation of the PodTemplate that was looked at.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pod_template_generation: Option<i64>,
-    /// For how many pods room is kept.
+    /// How many pods headroom is kept for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replicas: Option<i32>,
-    /// How the room is kept.
+    /// How the headroom is kept.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub provisioning_strategy: Option<String>,
     /// `ReadyForProvisioning`, `Provisioning`, `LimitedByQuotas`.

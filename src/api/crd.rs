@@ -18,17 +18,17 @@ use super::structural::schema_of;
 pub fn schema(kind: Kind) -> Value {
     let (description, spec, status) = match kind {
         Kind::AksNodeClass => (
-            "AKSNodeClass says how the VMs of a NodePool are made.",
+            "AKSNodeClass describes the VMs of a NodePool.",
             schema_of::<AksNodeClassSpec>(),
             Some(schema_of::<AksNodeClassStatus>()),
         ),
         Kind::CapacityBuffer => (
-            "CapacityBuffer is room that is kept free for pods to come.",
+            "CapacityBuffer is capacity that is kept free for future pods.",
             schema_of::<CapacityBufferSpec>(),
             Some(schema_of::<CapacityBufferStatus>()),
         ),
         Kind::NodeClaim => (
-            "NodeClaim is one node that was asked for.",
+            "NodeClaim is a request for one node.",
             schema_of::<NodeClaimSpec>(),
             Some(schema_of::<NodeClaimStatus>()),
         ),
@@ -56,7 +56,7 @@ pub fn schema(kind: Kind) -> Value {
             ("NodePlanChunk is a chunk of the text of a NodePlan.", schema_of::<NodePlanChunkSpec>(), None)
         }
         Kind::NodePool => (
-            "NodePool is a pool of nodes that are made when pods need them.",
+            "NodePool is a pool of nodes that are created when pods need them.",
             schema_of::<NodePoolSpec>(),
             Some(schema_of::<NodePoolStatus>()),
         ),
@@ -153,21 +153,7 @@ fn columns(kind: Kind) -> Vec<Value> {
             age,
             wide(column("ImageFamily", ".spec.imageFamily", "string")),
         ],
-        Kind::CapacityBuffer => vec![
-            described(column("Strategy", ".spec.provisioningStrategy", "string"), "How the room is kept."),
-            described(
-                column("PodTemplate", ".status.podTemplateRef.name", "string"),
-                "The PodTemplate in use.",
-            ),
-            described(column("Replicas", ".status.replicas", "integer"), "For how many pods room is kept."),
-            described(column("ConditionsType", ".status.conditions[*].type", "string"), "The conditions."),
-            described(
-                column("ConditionsStatus", ".status.conditions[*].status", "string"),
-                "Whether they hold.",
-            ),
-            described(column("ConditionsReason", ".status.conditions[*].reason", "string"), "Why."),
-            described(age, "How old the buffer is."),
-        ],
+        Kind::CapacityBuffer => columns_of_buffer(age),
         Kind::NodeClaim => vec![
             column("Type", r".metadata.labels.node\.kubernetes\.io/instance-type", "string"),
             column("Capacity", r".metadata.labels.karpenter\.sh/capacity-type", "string"),
@@ -211,6 +197,19 @@ fn columns(kind: Kind) -> Vec<Value> {
             wide(column("Memory", ".status.resources.memory", "string")),
         ],
     }
+}
+
+/// The columns of capacity that is kept free, as their authors have them.
+fn columns_of_buffer(age: Value) -> Vec<Value> {
+    vec![
+        described(column("Strategy", ".spec.provisioningStrategy", "string"), "How the headroom is kept."),
+        described(column("PodTemplate", ".status.podTemplateRef.name", "string"), "The PodTemplate in use."),
+        described(column("Replicas", ".status.replicas", "integer"), "How many pods headroom is kept for."),
+        described(column("ConditionsType", ".status.conditions[*].type", "string"), "The conditions."),
+        described(column("ConditionsStatus", ".status.conditions[*].status", "string"), "Whether they hold."),
+        described(column("ConditionsReason", ".status.conditions[*].reason", "string"), "Why."),
+        described(age, "How old the buffer is."),
+    ]
 }
 
 /// The columns of what somebody decided about a plan.

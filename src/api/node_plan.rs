@@ -181,6 +181,10 @@ pub struct NodePlanStatus {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxProperties" = 20_000)))]
     pub outcomes: Option<BTreeMap<String, ChangeOutcome>>,
+    /// Who approved it before it began, where people had to: each counted once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 100, "x-kubernetes-list-type" = "atomic")))]
+    pub approvals: Option<Vec<PlanApprover>>,
     /// What Azure refused to sell. The next plans leave it alone until it is forgotten.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(extend("maxItems" = 1_000, "x-kubernetes-list-type" = "atomic")))]
@@ -293,6 +297,19 @@ pub enum OutcomeKind {
     NoLongerHolds,
     /// Failed.
     Failed,
+}
+
+/// Somebody whose approval counted.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "camelCase")]
+pub struct PlanApprover {
+    /// Who, as the forge or the cluster names them.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 512)))]
+    pub by: String,
+    /// What says so: the pull request with the commit that was approved, or the NodePlanApproval.
+    #[cfg_attr(feature = "schema", schemars(extend("maxLength" = 1_024)))]
+    pub record: String,
 }
 
 /// VMs that Azure refused to sell.

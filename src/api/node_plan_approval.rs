@@ -64,6 +64,6 @@ pub struct NodePlanApprovalSpec {
 pub enum ApprovalDecision {
     /// It may be applied.
     Approve,
-    /// It is not applied, whoever else approved it. The same is not proposed for a day.
+    /// It is not applied, whoever else approved it. nodeform does not propose the same changes for 24 hours.
     Reject,
 }

@@ -178,7 +178,7 @@ impl Actor {
             Err(why) => return Performed::given_up("Changed", why.to_string()),
         };
         let newest = self.with_tokens(|tokens| tokens.last_key_value().map(|(_, token)| token.clone()));
-        let Some(token) = newest else { return Performed::again("the bootstrap token is not made yet") };
+        let Some(token) = newest else { return Performed::again("the bootstrap token is not created yet") };
         match requests::vm(&self.launch(action, attempt), &requests::Start::of(ready, &token)) {
             Ok(request) => self.hand.to_its_end(&request, self.choice(action, attempt)).await,
             Err(fault) => not_in_plan(&fault),

@@ -7,9 +7,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
+use serde_json::Value;
 
 use crate::api::node_plan::{NodePlanStatus, OutcomeKind};
-use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
+use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Preconditions, Writer};
 use crate::ledger::{
     self, CHUNKS, Changes, Entry, Fate, GivenUp, Ledger, LedgerFault, Lost, NeverJoined, PLANS, Progress,
     Proposed, Recorded, Refused, Written,
@@ -30,7 +31,7 @@ pub enum NotBegun {
         name: String,
     },
     /// It was carried out before.
-    #[error("plan `{name}` was carried out before, and ended as {phase}: it is spent")]
+    #[error("plan `{name}` was already applied (result: {phase})")]
     Spent {
         /// Its name.
         name: String,
@@ -38,7 +39,7 @@ pub enum NotBegun {
         phase: String,
     },
     /// The CustomResourceDefinitions are missing.
-    #[error("the cluster does not know the kind NodePlan, in which is written down what becomes of a plan")]
+    #[error("the NodePlan CRD is not installed")]
     NoKind,
     /// The ledger holds something that cannot be read.
     #[error("{0}")]
@@ -134,6 +135,7 @@ impl Book {
                 changes: changes(plan, status.as_ref()),
                 ahead: BTreeSet::new(),
                 given_up: None,
+                approvers: plan.approvers().to_vec(),
                 refusals: refusals.into_iter().map(|refusal| Refused { refusal, code: None }).collect(),
                 never_joined: known.map(Recorded::never_joined).unwrap_or_default(),
                 lost: known.map(Recorded::lost).unwrap_or_default(),
@@ -280,17 +282,33 @@ impl Book {
     }
 }
 
-/// Writes a plan down, with its text. What is there already is the same.
+/// Writes a plan down, with its text. What is there already is the same; chunks without their NodePlan, as an interrupted run leaves
+/// them, are written anew, since old ones are deleted.
 async fn record(writer: &Writer, entry: &Entry) -> Result<(), NotBegun> {
+    let plan = format!("{PLANS}/{}", ledger::name(&entry.digest));
+    let is_there = writer.cluster().get_optional(&plan).await?.is_some();
     for Written { at, object } in ledger::objects(entry)? {
         match writer.create(at, &object).await {
             Ok(_) => {}
-            // A chunk that is there already.
-            Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
+            Err(failure) if failure.kind == ClusterFailureKind::Conflict => {
+                if at == CHUNKS && !is_there {
+                    rewrite(writer, at, &object).await?;
+                }
+            }
             Err(failure) => return Err(failure.into()),
         }
     }
     Ok(())
+}
+
+/// Writes an object in the place of an older one of its name.
+async fn rewrite(writer: &Writer, at: &str, object: &Value) -> Result<(), NotBegun> {
+    let name = object["metadata"]["name"].as_str().unwrap_or_default();
+    writer.delete(&format!("{at}/{name}"), &Preconditions::default(), None).await?;
+    match writer.create(at, object).await {
+        Err(failure) if failure.kind != ClusterFailureKind::Conflict => Err(failure.into()),
+        Ok(_) | Err(_) => Ok(()),
+    }
 }
 
 /// Writes a plan down that waits for an approval: nothing of it begins before.

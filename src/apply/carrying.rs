@@ -313,7 +313,7 @@ pub(super) struct Attempted {
     pub(super) performed: Result<Performed, String>,
 }
 
-/// Has something performed. A panic ends neither the plan nor the process: it is a bug of nodeform, is said, and the action
+/// Has something performed. A panic ends neither the plan nor the process: it is a bug in nodeform, is said, and the action
 /// is tried again like any other that failed.
 pub(super) async fn caught(performing: impl Future<Output = Performed>) -> Result<Performed, String> {
     let performed = AssertUnwindSafe(performing).catch_unwind().await;

@@ -73,6 +73,7 @@ impl Driver {
             };
             self.carrying.take_in_ended(&mut tell);
             self.carrying.stop(self.stop.is_held());
+            self.carrying.take_back(self.stop.is_withdrawn());
             let (seen, failures) = self.reader.read().await;
             failures.into_iter().for_each(|because| tell(Event::Blind { because }));
             self.carrying.brake(self.brakes.read().await);

@@ -73,9 +73,7 @@ impl Hand {
             | Effect::DeleteToken(_)
             | Effect::PutInterface(_)
             | Effect::CreateVm(_)
-            | Effect::PutExtension(_) => {
-                Performed::given_up("NotInPlan", "no plan describes what is to be made")
-            }
+            | Effect::PutExtension(_) => Performed::given_up("NotInPlan", "no plan describes what to create"),
         }
     }
 
@@ -143,7 +141,7 @@ impl Hand {
             None => Ok(Some(found)),
             Some(why) => Err(Performed::given_up(
                 "NotOurs",
-                format!("`{}` is not known to be this cluster's, and stays: {why}", id.name()),
+                format!("`{}` is not known to be this cluster's, and is kept: {why}", id.name()),
             )),
         }
     }
@@ -161,10 +159,7 @@ impl Hand {
         };
         let vm_id = found["properties"]["vmId"].as_str();
         if vm.vm_id.is_some() && vm_id != vm.vm_id.as_deref() {
-            return Performed::given_up(
-                "OtherVm",
-                format!("VM `{}` is another than the one that is meant", id.name()),
-            );
+            return Performed::given_up("OtherVm", format!("VM `{}` is not the planned one", id.name()));
         }
         if let Some(node) = &vm.drained
             && let Some(performed) = self.has_pods(node).await
@@ -213,7 +208,9 @@ impl Hand {
         };
         match is_there {
             Ok(false) => Performed::Done,
-            Ok(true) => Performed::later(LISTED_WAIT, format!("{absent} exists, and no list shows it")),
+            Ok(true) => {
+                Performed::later(LISTED_WAIT, format!("{absent} exists, but is missing from Azure's list"))
+            }
             Err(performed) => performed,
         }
     }

@@ -20,7 +20,8 @@ impl Stop {
         self.0.asked.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Says that the plan was withdrawn, and why: nothing new begins, and it is spent. The first reason counts.
+    /// Says that the plan was withdrawn, and why: no further change starts, removals are rolled back while their VMs exist, and
+    /// the plan is spent. The first reason counts.
     pub fn withdraw(&self, because: &str) {
         let _ = self.0.withdrawn.set(because.into());
     }

@@ -1,4 +1,4 @@
-//! What goes of the ledger: NodePlans that nobody asks for any more.
+//! What goes of the ledger: NodePlans that nobody asks for any more, and NodePlanChunks whose NodePlan was never written.
 //!
 //! Which those are is `ledger`'s to say. Must never delete one while a list of them is not whole.
 
@@ -6,9 +6,9 @@ use jiff::Timestamp;
 
 use super::book::{NotBegun, recorded};
 use crate::cluster::{Preconditions, Writer};
-use crate::ledger;
+use crate::ledger::{self, CHUNKS, Orphan};
 
-/// Deletes the NodePlans that are superfluous at a time.
+/// Deletes the NodePlans that are superfluous at a time, and NodePlanChunks without one.
 ///
 /// # Errors
 /// The API server refuses, or does not answer: those that are left go another time.
@@ -16,6 +16,16 @@ pub async fn tidy(writer: &Writer, at: Timestamp) -> Result<(), NotBegun> {
     let ledger = recorded(writer.cluster()).await?;
     for path in ledger::superfluous(&ledger, at) {
         writer.delete(&path, &Preconditions::default(), None).await?;
+    }
+    let chunks = writer.cluster().list(CHUNKS, &ledger::chunks_of_none(&ledger)).await?.items();
+    if chunks.is_empty() {
+        return Ok(());
+    }
+    // What was being written before has its NodePlan by now.
+    let ledger = recorded(writer.cluster()).await?;
+    for Orphan { path, uid } in ledger::orphans(&ledger, &chunks, at) {
+        let this = Preconditions { uid: Some(uid), ..Preconditions::default() };
+        writer.delete(&path, &this, None).await?;
     }
     Ok(())
 }

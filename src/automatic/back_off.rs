@@ -214,7 +214,7 @@ impl NotDone {
         };
         let doing = match tried {
             Tried::ToMake(_) => "creating this node",
-            Tried::ToUpdate(_) => "changing this node in place",
+            Tried::ToUpdate(_) => "updating this node in place",
             Tried::ToRemove { .. } => "removing this node",
         };
         let often = if *times > 1 { format!(" {times} times since {since:.0}") } else { String::new() };
@@ -239,7 +239,7 @@ impl NeverJoined {
         let Self { made: Made { pool, size, image }, vm, until } = self;
         format!(
             "VM `{vm}` (pool `{pool}`, size `{size}`, image `{image}`) did not join within 15 minutes and was removed; \
-             pool, size and image are tried again at {until:.0}; look whether nodes of its subnet reach the API server \
+             next attempt with this pool, size and image at {until:.0}; check that the subnet can reach the API server \
              (network security group, firewall, DNS), and whether its image starts"
         )
     }

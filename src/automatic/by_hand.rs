@@ -98,8 +98,7 @@ fn stays(world: &World, node: &Node, definition: &Definition) -> Option<String> 
         Definition::There => {}
         Definition::Going => {
             return Some(format!(
-                "{KIND} is being deleted, which removes no VM: the VM runs on and the finalizer stays; to let the kind go \
-                 all the same, take the finalizer `karpenter.sh/termination` off its NodeClaims"
+                "{KIND} is being deleted, which deletes no VM: the VM keeps running and the finalizer is kept; to delete the kind anyway, remove the finalizer `karpenter.sh/termination` from its NodeClaims"
             ));
         }
         Definition::Unknown(why) => {
@@ -111,23 +110,23 @@ fn stays(world: &World, node: &Node, definition: &Definition) -> Option<String> 
     let pool = node.pool.as_ref()?;
     match world.policy.pools.get(pool) {
         Some(known) if !known.is_deleting => None,
-        Some(_) => Some(format!(
-            "its NodePool `{pool}` is being deleted, which removes no VM: apply the NodePool again, and the node goes"
-        )),
-        None => Some(format!(
-            "its NodePool `{pool}` is gone or faulty, which removes no VM: apply the NodePool again, and the node goes"
-        )),
+        Some(_) => {
+            Some(format!("its NodePool `{pool}` is being deleted: re-apply it to finish the deletion"))
+        }
+        None => {
+            Some(format!("its NodePool `{pool}` is missing or invalid: re-apply it to finish the deletion"))
+        }
     }
 }
 
 /// Why it is not known whether its VM is there.
 fn not_listed(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
     if facts.vms.is_none() || facts.interfaces.is_none() {
-        return Some("Azure's VMs and network interfaces could not be listed: it goes once they are");
+        return Some("Azure's VMs and network interfaces could not be listed: waiting until they are");
     }
     let is_up = node.uid.is_some() && node.provider_id.is_some() && node.is_ready();
     let is_missing = is_up && facts.vm_of(node).is_none();
-    is_missing.then_some("Azure did not list its VM though the node is Ready: it goes once the VM is listed")
+    is_missing.then_some("waiting: VM missing from Azure's list although the node is Ready")
 }
 
 /// Why nothing goes now.
@@ -138,11 +137,11 @@ fn not_now(world: &World, mode: Mode) -> Option<String> {
     match mode {
         Mode::Observe => {
             let patch = patch("\"mode\":\"auto\"");
-            Some(format!("nothing is done in mode `observe`: it is drained and goes after {patch}"))
+            Some(format!("mode `observe`: the node is not deleted; to drain and delete it, run {patch}"))
         }
         Mode::Auto | Mode::Review if world.policy.fleet.is_suspended => {
             let patch = patch("\"suspend\":false");
-            Some(format!("NodeFleet says `suspend: true`: it is drained and goes after {patch}"))
+            Some(format!("suspended: the node is not deleted; to drain and delete it, run {patch}"))
         }
         Mode::Auto | Mode::Review => None,
     }

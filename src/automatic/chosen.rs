@@ -42,7 +42,7 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
             Change::Delete(delete) => of_delete(spec, id, delete, choosing),
             Change::Update(update) => of_update(id, update, choosing),
             Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
-                Some("this version neither adopts nodes nor lets them go".to_owned())
+                Some("this version neither adopts nor forgets nodes".to_owned())
             }
         };
         left_out.extend(because.map(|because| (id.clone(), because.into())));
@@ -55,57 +55,57 @@ pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, A
 fn of_create(claim: &ClaimSpec, Choosing { back_off, at, .. }: Choosing<'_>) -> Option<String> {
     let ClaimSpec { pool, primary, .. } = claim;
     if let Some(until) = back_off.until(&Tried::ToMake(pool.clone()), at) {
-        return Some(format!("nodes of pool `{pool}` failed; the next is tried at {until}"));
+        return Some(format!("nodes of pool `{pool}` failed; next attempt at {until}"));
     }
     let is_alike = |silent: &NeverJoined| silent.made.pool == *pool && silent.made.size == primary.size;
     let silent = back_off.silent(at).find(is_alike)?;
-    Some(format!("a node of size `{}` never joined; the next is tried at {}", primary.size, silent.until))
+    Some(format!("a node of size `{}` never joined; next attempt at {}", primary.size, silent.until))
 }
 
 /// Tags and labels are merged: what is wanted once is not looked at again before it is done.
 fn of_update(id: &ChangeId, update: &Update, choosing: Choosing<'_>) -> Option<String> {
     let Choosing { back_off, fights, in_flight, at, .. } = choosing;
     if in_flight.contains(id) {
-        return Some("a plan before changes it".to_owned());
+        return Some("an earlier plan changes it".to_owned());
     }
     if let Some(until) = fights.until(update, at) {
         return Some(format!(
-            "the node was changed in place before and is set back; it is tried again at {until}"
+            "the node was updated in place and set back by others; next attempt at {until}"
         ));
     }
     let until = back_off.until(&Tried::ToUpdate(update.target.node.clone()), at)?;
-    Some(format!("changing the node in place failed; it is tried again at {until}"))
+    Some(format!("updating the node in place failed; next attempt at {until}"))
 }
 
 fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing<'_>) -> Option<String> {
     let Choosing { wants, back_off, in_flight, making, awaiting, at, .. } = choosing;
     let reason = delete.reason;
     if in_flight.contains(id) {
-        return Some("a plan before removes it".to_owned());
+        return Some("an earlier plan deletes it".to_owned());
     }
     if delete.target.claim.as_ref().is_some_and(|claim| making.contains(claim)) {
-        return Some("a plan before makes it, and ends that first".to_owned());
+        return Some("an earlier plan is still creating it".to_owned());
     }
     let tried = Tried::ToRemove { node: delete.target.node.clone(), class: ChangeClass::of(reason) };
     if let Some(until) = back_off.until(&tried, at) {
-        return Some(format!("removing the node failed; it is tried again at {until}"));
+        return Some(format!("deleting the node failed; next attempt at {until}"));
     }
     // Who deletes a node has decided.
     if reason == DisruptionReason::Deleted {
         return None;
     }
     if delete.target.claim.as_ref().is_some_and(|claim| awaiting.contains(claim)) {
-        return Some("a plan before made it for the pods of a node that has yet to go".to_owned());
+        return Some("an earlier plan created it for the pods of a node that is not deleted yet".to_owned());
     }
     if ChangeClass::of(reason) == ChangeClass::DeletePool {
-        return Some("the nodes of a pool never go by themselves".to_owned());
+        return Some("nodes of a deleted pool are never deleted automatically".to_owned());
     }
     if matches!(reason, DisruptionReason::Unhealthy | DisruptionReason::Expired) {
         return None;
     }
     let node = spec.execution.as_ref().and_then(|execution| execution.nodes.get(id));
     let until = wants.waits_until(node.and_then(|node| node.node_uid.as_deref()), at)?;
-    Some(format!("it goes if a round at {until} or later still wants it"))
+    Some(format!("deleted at {until} or later, if still planned then"))
 }
 
 /// Returns the creates for pods of nodes none of which goes now. A create that no removal waits for is for pods that wait.
@@ -119,6 +119,8 @@ fn needless(spec: &PlanSpec, left_out: &BTreeMap<ChangeId, Arc<str>>) -> BTreeMa
     }
     let needless = serves.into_iter().filter(|(_, serves)| !serves);
     needless
-        .map(|(create, _)| (create.clone(), "the nodes whose pods it takes do not go yet".into()))
+        .map(|(create, _)| {
+            (create.clone(), "waiting: the nodes it replaces are not being deleted yet".into())
+        })
         .collect()
 }

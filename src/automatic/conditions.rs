@@ -95,8 +95,7 @@ fn ready(news: &News) -> Said {
         (0, _) => {
             let would = format!("the last plan has {add} to add, {change} to change, {destroy} to destroy");
             let observes = news.mode == Mode::Observe;
-            let message =
-                if observes { format!("mode `observe` carries nothing out: {would}") } else { would };
+            let message = if observes { format!("mode `observe` applies nothing: {would}") } else { would };
             ("True", "ChangesPlanned", message)
         }
         (1, _) => ("True", "ChangesHeld", "1 change is due and held back: see `status.holds`".to_owned()),
@@ -111,9 +110,9 @@ fn pods(waiting: &[FleetWaiting], first: &FleetWaiting) -> String {
     let FleetWaiting { example, because, since, .. } = first;
     let since = since.as_ref().map_or_else(String::new, |since| format!(" since {since}"));
     let lead = if all == 1 {
-        format!("pod `{example}` waits")
+        format!("pod `{example}` is Pending")
     } else {
-        format!("{all} pods wait, such as `{example}`")
+        format!("{all} pods are Pending, such as `{example}`")
     };
     short(&format!("{lead}{since}: {because}"))
 }
@@ -180,7 +179,7 @@ mod tests {
         let waits = News { waiting: vec![waiting], ..settled.clone() };
         assert_eq!(
             said(&waits),
-            "False PodsWait 2 pods wait, such as `web/a` since 2026-01-01T00:00:00Z: node `n1` to join"
+            "False PodsWait 2 pods are Pending, such as `web/a` since 2026-01-01T00:00:00Z: node `n1` to join"
         );
         for trouble in [
             News { kept: vec![hold()], ..settled.clone() },
@@ -194,7 +193,7 @@ mod tests {
         let observed = News { plan: Some(last(1)), mode: Mode::Observe, ..settled };
         assert_eq!(
             said(&observed),
-            "True ChangesPlanned mode `observe` carries nothing out: the last plan has 1 to add, 0 to change, 0 to destroy"
+            "True ChangesPlanned mode `observe` applies nothing: the last plan has 1 to add, 0 to change, 0 to destroy"
         );
     }
 

@@ -65,7 +65,7 @@ impl Evictions {
             place: RefusedPlace::Zone(zone.clone()),
             capacity_type: Some(CapacityType::Spot),
             because: RefusedBecause::SpotEvicted,
-            said: Some("Azure took two such VMs away within an hour".into()),
+            said: Some("Azure evicted two such VMs within an hour".into()),
             until: *until,
         };
         resting.map(refusal).collect()

@@ -54,8 +54,7 @@ impl Fought {
         };
         let often = if *times == 1 { "once".to_owned() } else { format!("{times} times") };
         format!(
-            "next attempt at {until:.0}; {who} set {keys} back {often} since {since:.0}: take it out of its NodePool or \
-             AKSNodeClass, or out of what the other writes"
+            "next attempt at {until:.0}; {who} reset {keys} {often} since {since:.0}: remove it from the NodePool or AKSNodeClass, or from what the other writes"
         )
     }
 }
@@ -181,8 +180,7 @@ mod tests {
         assert_eq!(
             fought,
             [
-                "next attempt at 1970-01-01T01:06:00Z; field manager `kubectl-label` set `team` back 3 times since \
-                 1970-01-01T00:00:00Z: take it out of its NodePool or AKSNodeClass, or out of what the other writes"
+                "next attempt at 1970-01-01T01:06:00Z; field manager `kubectl-label` reset `team` 3 times since 1970-01-01T00:00:00Z: remove it from the NodePool or AKSNodeClass, or from what the other writes"
             ]
         );
         let other: BTreeSet<Arc<str>> = [Arc::from("stage")].into();

@@ -55,7 +55,7 @@ fn said(what: &str, nodes: Vec<&NodeName>) -> String {
         _ => ("nodes", "have", "their NodeClaims", "they stay", "they are"),
     };
     format!(
-        "{what} is gone while {noun} {} {have} it: {they} as {are}, and no other is made; create it again, or delete {it}",
+        "{what} is gone while {noun} {} {have} it: {they} as {are}, and no other is created; create it again, or delete {it}",
         named.join(", ")
     )
 }

@@ -38,7 +38,7 @@ pub fn standing(fleets: &[Value]) -> Standing {
         several => {
             let names: Vec<String> = several.iter().map(|fleet| format!("`{}`", name(fleet))).collect();
             let because = format!(
-                "there are several NodeFleets: {}; nothing is done, and plans are shown as {} asks: delete the others",
+                "there are several NodeFleets: {}; nothing is applied, and plans are shown for {}: delete the others",
                 names.join(", "),
                 names[0]
             );
@@ -86,7 +86,7 @@ mod tests {
         let two = standing(&[auto.clone(), fleet("other", json!({"mode": "auto"}))]);
         assert_eq!(two.fleets.len(), 2, "both are told");
         let because = two.because.expect("it is told");
-        assert!(because.contains("`prod`, `other`") && because.contains("as `prod` asks"), "{because}");
+        assert!(because.contains("`prod`, `other`") && because.contains("for `prod`"), "{because}");
         for fleets in [
             vec![],
             vec![auto.clone(), fleet("other", json!({}))],

@@ -2,7 +2,7 @@
 //!
 //! A body to send, made of values. A status that says what it said before is not written again.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::Timestamp;
@@ -175,6 +175,22 @@ impl News {
             until: None,
         });
         self.holds = held.chain(staying).take(HOLDS_MAX).collect();
+    }
+
+    /// Takes the nodes that approved plans change, each with what it waits for, where that is known: no plan of a round says that.
+    pub fn take_approved(&mut self, approved: &BTreeMap<String, Option<String>>) {
+        let told = self.kept.iter().chain(&self.paced).chain(&self.begun).chain(&self.failed);
+        let told: BTreeSet<String> = told.map(|hold| hold.node.clone()).collect();
+        self.holds.retain_mut(|hold| match approved.get(&hold.node) {
+            None => true,
+            Some(Some(_)) if told.contains(&hold.node) => false,
+            Some(None) => false,
+            Some(Some(because)) => {
+                hold.because = short(because);
+                hold.until = None;
+                true
+            }
+        });
     }
 
     /// Takes the pods that stay Pending; returns those of which that is new.
@@ -414,6 +430,27 @@ mod tests {
             json!([{"pods": 3, "example": "web/0", "because": "cpu", "since": "1970-01-01T00:00:00Z"}])
         );
         assert_eq!(news.take_waiting(&[waits(4)]).len(), 1, "another number is news");
+    }
+
+    #[test]
+    fn a_node_that_an_approved_plan_changes_is_held_by_what_that_waits_for_alone() {
+        let hold = |node: &str, because: &str| FleetHold {
+            node: node.to_owned(),
+            class: "replace".to_owned(),
+            because: because.to_owned(),
+            since: None,
+            until: None,
+        };
+        let reviewed = "people review `replace` before it happens";
+        let mut news = News {
+            holds: ["a", "b", "c", "d"].map(|node| hold(node, reviewed)).into(),
+            kept: vec![hold("c", "a pod is being evicted")],
+            ..News::default()
+        };
+        let approved = [("a", None), ("b", Some("freeze `friday`")), ("c", Some("freeze `friday`"))];
+        let approved = approved.map(|(node, because)| (node.to_owned(), because.map(str::to_owned)));
+        news.take_approved(&approved.into());
+        assert_eq!(news.holds, [hold("b", "freeze `friday`"), hold("d", reviewed)]);
     }
 
     #[test]

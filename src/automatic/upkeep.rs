@@ -141,7 +141,7 @@ impl Upkeep {
             (true, _) if is_over => Step::Close("it has expired"),
             // What people rejected takes no other's place.
             (true, true) => Step::Keep,
-            (true, false) => Step::Close("nothing of it is left to do"),
+            (true, false) => Step::Close("no changes left"),
         }
     }
 
@@ -182,7 +182,7 @@ pub fn differences(open: &Plan, fresh: &Plan) -> BTreeSet<Arc<str>> {
     let Covered { approved, strange, .. } = covers(open, fresh);
     let lost = approved.into_values().filter_map(|fate| match fate {
         Fate::NoLongerNeeded(because) | Fate::NoLongerHolds(because) | Fate::Waits(because) => Some(because),
-        Fate::Gone => Some("a node that it deletes is gone".into()),
+        Fate::Gone => Some("a node that it deletes no longer exists".into()),
         Fate::Kept(_) => None,
     });
     lost.chain(strange.into_values()).collect()
@@ -250,7 +250,7 @@ mod tests {
         assert_eq!(story.step(300, Some(&plan), &plan), Step::Keep, "it is covered again");
         assert_eq!(story.step(310, Some(&plan), &empty(&plan)), Step::Keep);
         assert_eq!(story.step(909, Some(&plan), &empty(&plan)), Step::Keep);
-        assert_eq!(story.step(910, Some(&plan), &empty(&plan)), Step::Close("nothing of it is left to do"));
+        assert_eq!(story.step(910, Some(&plan), &empty(&plan)), Step::Close("no changes left"));
     }
 
     #[test]
@@ -323,7 +323,7 @@ mod tests {
         Pass { seconds: i64, due: u8 },
         /// Somebody approves it, or commits to its branch.
         People(People),
-        /// It is merged, or somebody deletes it.
+        /// It is merged, or it was deleted by hand.
         Gone,
     }
 

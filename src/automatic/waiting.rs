@@ -131,8 +131,8 @@ impl<'p> Alike<'p> {
         let first = self.nodes.values().next().cloned().unwrap_or_default();
         match self.nodes.len().saturating_sub(1) {
             0 => first,
-            1 => format!("{first} (and the same of 1 more node)"),
-            more => format!("{first} (and the same of {more} more nodes)"),
+            1 => format!("{first} (and 1 more node)"),
+            more => format!("{first} (and {more} more nodes)"),
         }
     }
 }
@@ -141,24 +141,26 @@ impl<'p> Alike<'p> {
 fn because(known: &Known, pod: &WaitingPod, coming: &BTreeMap<Arc<str>, String>) -> String {
     let said = pod.says.as_ref().map_or_else(String::new, |says| format!(": {says}"));
     if let Some(node) = &pod.node {
-        return format!("node `{node}` to start it{said}");
+        return format!("waiting for node `{node}` to start it{said}");
     }
     let Some(node) = known.places.get(&pod.key) else {
         return match (known.at, pod.created) {
             (Some(at), Some(created)) if at < created => {
-                format!("a plan: none has been made since {at:.0}, before it was there")
+                format!("waiting for a plan: the last one is of {at:.0}, before the pod existed")
             }
-            (None, _) => "a plan: none has been made yet".to_owned(),
-            (Some(_), _) => format!("kube-scheduler to place it{said}"),
+            (None, _) => "waiting for the first plan".to_owned(),
+            (Some(_), _) => format!("waiting for kube-scheduler to place it{said}"),
         };
     };
     if let Some((lacks, _)) = known.lacking.get(node) {
         return lacks.clone();
     }
     match coming.get(node.as_str()) {
-        Some(what) => format!("its node `{node}`: {what}"),
-        None if known.there.contains(node) => format!("kube-scheduler to place it on node `{node}`{said}"),
-        None => format!("its node `{node}` to be made"),
+        Some(what) => format!("waiting for its node `{node}`: {what}"),
+        None if known.there.contains(node) => {
+            format!("waiting for kube-scheduler to place it on node `{node}`{said}")
+        }
+        None => format!("waiting for its node `{node}` to be created"),
     }
 }
 
@@ -235,18 +237,17 @@ mod tests {
         assert_eq!(
             told_then,
             [
-                "bound since 1: node `n-old` to start it: ImagePullBackOff",
-                "coming since 2: its node `n-coming`: VM `n-coming` to be made",
+                "bound since 1: waiting for node `n-old` to start it: ImagePullBackOff",
+                "coming since 2: waiting for its node `n-coming`: VM `n-coming` to be made",
                 "giant since 9: memory",
-                "kept since 2: kube-scheduler to place it on node `n-old`: 0/3 nodes are available",
+                "kept since 2: waiting for kube-scheduler to place it on node `n-old`: 0/3 nodes are available",
                 "lacking since 2: node `n-lacks` still has the taint `a`",
-                "nowhere since 2: kube-scheduler to place it: 0/3 nodes are available",
-                "planned since 2: its node `n-new` to be made",
+                "nowhere since 2: waiting for kube-scheduler to place it: 0/3 nodes are available",
+                "planned since 2: waiting for its node `n-new` to be created",
             ]
         );
         let unplanned = told(14);
-        let after =
-            "young,early since 9: a plan: none has been made since 1970-01-01T00:08:00Z, before it was there";
+        let after = "young,early since 9: waiting for a plan: the last one is of 1970-01-01T00:08:00Z, before the pod existed";
         assert_eq!(unplanned[0], after, "that of most pods comes first");
     }
 
@@ -257,7 +258,7 @@ mod tests {
         let found = waiting(&known(), Some(&pods), &coming.into(), (at(10), 1));
         let told: Vec<(usize, &str)> =
             found.iter().map(|waits| (waits.pods.len(), &*waits.because)).collect();
-        let joining = "its node `n-coming`: VM `n-coming` to join (and the same of 1 more node)";
+        let joining = "waiting for its node `n-coming`: VM `n-coming` to join (and 1 more node)";
         let lacking = "node `n-lacks` still has the taint `a`";
         assert_eq!(told, [(2, joining), (1, lacking)]);
     }

@@ -25,6 +25,7 @@ use super::trouble::{Trouble, Troubles};
 use super::{Cloud, Environment, cloud::CloudFault};
 use crate::arm::answer::{self, ManagedCluster};
 use crate::arm::{Api, Request, ResourceId};
+use crate::model::Secret;
 
 /// What a client is made from.
 #[derive(Debug)]
@@ -117,6 +118,16 @@ impl Azure {
     #[must_use]
     pub fn troubles(&self) -> Vec<Trouble> {
         self.troubles.now()
+    }
+
+    /// Gets a token of the same identity for something else than Azure Resource Manager, such as Azure DevOps, and when it ends.
+    ///
+    /// # Errors
+    /// No token is given: what the identity service says.
+    pub async fn token_for(&self, scope: &str) -> Result<(Secret, jiff::Timestamp), String> {
+        let asked = self.token.elsewhere(scope).await.map_err(|error| error.to_string())?;
+        let until = jiff::Timestamp::from_second(asked.expires_on.unix_timestamp());
+        Ok((Secret::new(asked.token.secret().to_owned()), until.map_err(|error| error.to_string())?))
     }
 
     /// The cloud that it talks to.

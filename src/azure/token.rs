@@ -105,6 +105,11 @@ impl Token {
         });
     }
 
+    /// Returns a token for another service than Azure Resource Manager. That it gives none says nothing of Azure.
+    pub(super) async fn elsewhere(&self, scope: &str) -> azure_core::Result<AccessToken> {
+        self.current().get_token(&[scope], None).await
+    }
+
     fn current(&self) -> Arc<dyn TokenCredential> {
         self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
     }

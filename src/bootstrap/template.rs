@@ -135,6 +135,9 @@ const fn runtime(runtime: WorkloadRuntime) -> &'static str {
     }
 }
 
+/// The certificate by which nodes know the API server; read from the kubeconfig, or from the Pod's own files.
+const CA: &str = "cluster CA";
+
 /// Facts that the scripts of the image put into files and commands: plain characters only.
 fn facts(cluster: &Cluster, node: &Node) -> Vec<Refusal> {
     let network = &cluster.network;
@@ -144,7 +147,7 @@ fn facts(cluster: &Cluster, node: &Node) -> Vec<Refusal> {
         ("node resource group", &cluster.node_resource_group),
         ("location", &cluster.location),
         ("API server", &cluster.api_server),
-        ("cluster CA", &cluster.ca_certificate),
+        (CA, &cluster.ca_certificate),
         ("kubelet identity", &cluster.kubelet_identity),
         ("DNS service IP", &cluster.dns_service_ip),
         ("VNet", &network.subnet.vnet),
@@ -156,8 +159,14 @@ fn facts(cluster: &Cluster, node: &Node) -> Vec<Refusal> {
         ("admin user", &node.admin_user),
     ];
     let is_plain = |c: char| c.is_alphanumeric() || "-_.:/+=()[]".contains(c);
-    let empty =
-        facts.iter().filter(|(_, fact)| fact.is_empty()).map(|(name, _)| Refusal::new(*name, "is not known"));
+    let empty = facts.iter().filter(|(_, fact)| fact.is_empty());
+    let empty = empty.map(|(name, _)| match *name {
+        CA => Refusal::new(
+            CA,
+            "is in no kubeconfig: set `certificate-authority-data` of the cluster (`az aks get-credentials` does)",
+        ),
+        name => Refusal::new(name, "cannot be determined"),
+    });
     let odd = facts.iter().filter(|(_, fact)| !fact.chars().all(is_plain));
     let mut refusals: Vec<Refusal> = empty
         .chain(odd.map(|(name, _)| Refusal::new(*name, "has a character that no such name has")))
@@ -165,7 +174,7 @@ fn facts(cluster: &Cluster, node: &Node) -> Vec<Refusal> {
     if network.plugin == NetworkPlugin::AzureOverlay && network.vnet_guid.is_none() {
         refusals.push(Refusal::new(
             "VNet's resourceGuid",
-            "is not known, and nodes of an overlay carry it as a label",
+            "cannot be determined, and nodes of an overlay carry it as a label",
         ));
     }
     refusals

@@ -172,9 +172,9 @@ fn settings_that_would_break_out_of_their_line_are_refused_by_name_all_at_once()
             "`taints[t]`: is no taint of Kubernetes",
             "`labels[a b]`: is no label of Kubernetes",
             "`labels[team]`: is no label of Kubernetes",
-            "`kubelet identity`: is not known",
+            "`kubelet identity`: cannot be determined",
             "`location`: has a character that no such name has",
-            "`VNet's resourceGuid`: is not known, and nodes of an overlay carry it as a label",
+            "`VNet's resourceGuid`: cannot be determined, and nodes of an overlay carry it as a label",
             "`spec.linuxOSConfig.swapFileSize`: `12x` is no size (as `1500Mi`)",
         ]
     );

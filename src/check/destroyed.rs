@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::underused;
+use super::underutilized;
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Target};
 use crate::plan::Change;
 
@@ -21,7 +21,7 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
         return faults;
     }
     let pods: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
-    let kept = pods.into_iter().filter_map(|pod| Some((pod, underused::kept(case, pod)?)));
+    let kept = pods.into_iter().filter_map(|pod| Some((pod, underutilized::kept(case, pod)?)));
     faults.extend(kept.map(|(pod, why)| format!("is destroyed, but pod `{}` {why}", pod.key)));
     faults
 }

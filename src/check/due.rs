@@ -5,7 +5,7 @@
 //! pool's template is nobody's business.
 
 use super::case::Case;
-use super::underused;
+use super::underutilized;
 use crate::model::{DisruptionReason, ExpireAfter, LabelKey, Node, NodeStage, Pod, Pool, Trouble, label};
 use crate::policy::CLASS_HASH_VERSION;
 
@@ -39,8 +39,8 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
     let asks_pods = !is_bounded && reason != DisruptionReason::Unhealthy;
     let pods: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
     for pod in pods {
-        let kept = asks_pods.then(|| underused::kept(case, pod)).flatten();
-        let why = kept.or_else(|| underused::on_its_way(case, &pod.key));
+        let kept = asks_pods.then(|| underutilized::kept(case, pod)).flatten();
+        let why = kept.or_else(|| underutilized::on_its_way(case, &pod.key));
         faults.extend(why.map(|why| format!("is removed as {called}, but pod `{}` {why}", pod.key)));
     }
     faults

@@ -21,7 +21,7 @@ use crate::snapshot::azure::{VmFacts, is_of_claim};
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let spec = &case.plan.spec;
     let Some(execution) = &spec.execution else {
-        let why = "expires, and does not say how it is carried out";
+        let why = "expires, and does not say how it is applied";
         let expires = spec.expires_at.is_some();
         return expires.then(|| Finding::new(Rule::Execution, "plan", why)).into_iter().collect();
     };
@@ -48,16 +48,16 @@ fn head(case: &Case<'_>, execution: &Execution) -> Vec<String> {
     let spec = &case.plan.spec;
     let mut faults = Vec::new();
     if spec.expires_at.is_none() {
-        faults.push("says how it is carried out, and never expires".to_owned());
+        faults.push("says how it is applied, and never expires".to_owned());
     }
     if case.snapshot.at.zip(spec.expires_at).is_some_and(|(at, end)| end <= at) {
         faults.push("has expired before it was made".to_owned());
     }
     if !spec.what_if.is_nothing() {
-        faults.push("supposes what is not so, and says how it is carried out".to_owned());
+        faults.push("has assumptions (what-if), and says how it is applied".to_owned());
     }
     if spec.cluster.as_ref() != Some(&execution.cluster.uid) {
-        faults.push("is carried out on another cluster than it was made for".to_owned());
+        faults.push("is applied to another cluster than it was created for".to_owned());
     }
     let used: BTreeSet<_> = execution
         .launches

@@ -1,6 +1,6 @@
 //! Holds: nothing that the fleet freezes or puts on hold is carried out, and what is listed as held is not.
 //!
-//! A freeze keeps back what is done by choice: empty, drifted, underused and destroyed nodes, and adoptions. Nodes that are too old
+//! A freeze keeps back what is done by choice: empty, drifted, underutilized and destroyed nodes, and adoptions. Nodes that are too old
 //! or unhealthy, and whatever else is of a class on hold, are kept back by that class alone.
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -113,7 +113,7 @@ impl Swap<'_> {
         let most = case.policy.fleet.limits.cost_per_month.filter(|_| self.dearer_by.0 > 0)?;
         let after = (money(case).ok()? + self.dearer_by).per_month();
         let why =
-            || format!("the fleet would cost {} µ$ a month with it, the limit is {} µ$", after.0, most.0);
+            || format!("the fleet would cost {} µ$/month with it, the limit is {} µ$", after.0, most.0);
         (after > most).then(|| (Rule::FleetLimits, why()))
     }
 
@@ -195,7 +195,7 @@ fn of_money(case: &Case<'_>, most: MicroUsd) -> Option<String> {
         Ok(after) => after.per_month(),
         Err(title) => return Some(format!("cost: {title} has no known price, and there is a limit")),
     };
-    (after > most).then(|| format!("cost: the nodes cost {} µ$ a month, the limit is {} µ$", after.0, most.0))
+    (after > most).then(|| format!("cost: the nodes cost {} µ$/month, the limit is {} µ$", after.0, most.0))
 }
 
 /// Returns what the nodes that stay and those to make cost together, or the title of the first of unknown price.

@@ -60,7 +60,7 @@ mod taken;
 mod tally;
 mod tied;
 mod totals;
-mod underused;
+mod underutilized;
 mod updates;
 mod variety;
 mod volumes;

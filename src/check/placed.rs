@@ -37,7 +37,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     }
     for pod in &case.snapshot.pods {
         // A pod that is being deleted, and one that its DaemonSet places, wait for nothing of ours. One that
-        // asks not to be disrupted stays on a node that is going away as long as it can.
+        // has `karpenter.sh/do-not-disrupt` stays on a node that is going away as long as it can.
         let waits = !pod.is_daemon
             && !pod.is_terminating
             && match &pod.place {

@@ -1,10 +1,10 @@
-//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underused and due ones, and on request all.
+//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underutilized and due ones, and on request all.
 
 use std::collections::BTreeMap;
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
-use super::{balanced, deleted, destroyed, due, held, underused};
+use super::{balanced, deleted, destroyed, due, held, underutilized};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
@@ -12,7 +12,7 @@ use crate::plan::{Change, ExistingNode};
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut times: BTreeMap<&NodeName, usize> = BTreeMap::new();
-    let saves_nothing = underused::saves_nothing(case);
+    let saves_nothing = underutilized::saves_nothing(case);
     for (_, delete) in case.plan.spec.deletes() {
         let name = &delete.target.node;
         *times.entry(name).or_default() += 1;
@@ -22,7 +22,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         };
         found.extend(faults.into_iter().map(|why| object(name, why)));
         if delete.reason == DisruptionReason::Underutilized && saves_nothing {
-            found.push(object(name, "is removed as underused, but that saves nothing".to_owned()));
+            found.push(object(name, "is removed as underutilized, but that saves nothing".to_owned()));
         }
     }
     for (name, times) in times.into_iter().filter(|(_, times)| *times > 1) {
@@ -31,7 +31,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found.extend(balanced::too_little(case).map(|node| {
         object(
             &node,
-            "is removed as underused, but saves less than `Balanced` asks for what it disturbs".to_owned(),
+            "is removed as underutilized, but saves less than `Balanced` asks for what it disturbs"
+                .to_owned(),
         )
     }));
     for target in targets(case) {
@@ -66,7 +67,7 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     if node.is_do_not_disrupt && !is_left_over {
         faults.push(match &node.kept_because {
             Some(because) => format!("is removed, but has to stay: {because}"),
-            None => "is removed, but asks not to be disrupted".to_owned(),
+            None => "is removed, but has `karpenter.sh/do-not-disrupt`".to_owned(),
         });
     }
     if node.is_deleting && !is_left_over {
@@ -81,7 +82,7 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
                 }),
             );
         }
-        DisruptionReason::Underutilized => faults.extend(underused::faults(case, node)),
+        DisruptionReason::Underutilized => faults.extend(underutilized::faults(case, node)),
         DisruptionReason::Drifted
         | DisruptionReason::Expired
         | DisruptionReason::Unhealthy
@@ -91,12 +92,12 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
         DisruptionReason::Destroyed => faults.extend(destroyed::faults(case, node)),
         DisruptionReason::Deleted => faults.extend(deleted::faults(case, node)),
     }
-    // Karpenter lets a daemon that asks not to be disrupted keep its node.
+    // Karpenter lets a daemon that has `karpenter.sh/do-not-disrupt` keep its node.
     let is_kept = |pod: &&&Pod| pod.is_daemon && pod.is_protected(case.snapshot.at);
     let is_bounded = matches!(reason, DisruptionReason::Unhealthy | DisruptionReason::Deleted)
         || reason.is_due() && node.claimed.termination_grace_period.is_some();
     if let Some(pod) = case.running_on(&node.name).iter().find(is_kept).filter(|_| !is_bounded) {
-        faults.push(format!("is removed, but pod `{}` there asks not to be disrupted", pod.key));
+        faults.push(format!("is removed, but pod `{}` there has `karpenter.sh/do-not-disrupt`", pod.key));
     }
     faults
 }

@@ -48,7 +48,12 @@ impl Against {
     pub(super) fn is_told_in(&self, output: PlanOutput) -> Result<(), Failure> {
         match output {
             PlanOutput::Human => Ok(()),
-            PlanOutput::Json | PlanOutput::Yaml | PlanOutput::Md | PlanOutput::TfJson | PlanOutput::Name => {
+            PlanOutput::Json
+            | PlanOutput::Yaml
+            | PlanOutput::Md
+            | PlanOutput::Html
+            | PlanOutput::TfJson
+            | PlanOutput::Name => {
                 Err(Failure::error("`--against` is said in text").hint("leave out `--output`"))
             }
         }
@@ -82,7 +87,7 @@ fn fleet(path: &Path) -> Result<Fleet, Failure> {
     let size = std::fs::metadata(path).map(|found| found.len());
     let text = match size {
         Ok(size) if size > BYTES_MAX => {
-            return Err(Failure::error(format!("`{shown}` has {size} bytes, which is no NodeFleet")));
+            return Err(Failure::error(format!("`{shown}` has {size} bytes, too many for a NodeFleet")));
         }
         Ok(_) => std::fs::read_to_string(path),
         Err(error) => Err(error),

@@ -8,7 +8,6 @@ use std::path::Path;
 use clap::Args;
 use serde_json::{Value, json};
 
-use super::arguments::PlanOutput;
 use super::confirm::confirmed;
 use super::context::ContextArguments;
 use super::exit::{Exit, Failure};
@@ -80,12 +79,10 @@ pub(super) fn approve(arguments: &ApproveArguments, ui: Ui) -> Result<Exit, Fail
     expect_short(reason.as_deref())?;
     let struck = kept(plan, &derived(plan).destroys, &BTreeSet::new(), keep);
     struck.map_err(|fault| not_deleted(&fault))?;
-    saved::print((plan, &[]), Some(Path::new(&format!("nodeplan/{name}"))), (PlanOutput::Human, false), ui)?;
+    saved::print_for_review(plan, Path::new(&format!("nodeplan/{name}")), false, ui)?;
     let hints = ["approve it as it is shown: `--auto-approve`"];
-    if !auto_approve && !confirmed(&format!("Do you approve plan {name}?"), &hints, ui)? {
-        return Err(Failure::error(format!(
-            "plan {name} is not approved: only `yes` is taken for an answer"
-        )));
+    if !auto_approve && !confirmed(&format!("Approve plan {name}?"), &hints, ui)? {
+        return Err(Failure::error(format!("plan {name} is not approved: not confirmed")));
     }
     let keep = keep.iter().map(|node| node.strip_prefix("node/").unwrap_or(node).to_owned());
     let keep: Vec<String> = keep.collect::<BTreeSet<String>>().into_iter().collect();
@@ -128,9 +125,9 @@ pub(super) fn reject(arguments: &RejectArguments, ui: Ui) -> Result<Exit, Failur
     write(&found, spec, "rejected")?;
     ui.told(&match is_under_way {
         true => format!(
-            "Plan {name} is stopped by {by}: within a minute nothing more of it begins. A node whose drain has begun still goes.\n"
+            "Plan {name} is stopped by {by}: within a minute no further change starts, and removals are rolled back while their VMs exist.\n"
         ),
-        false => format!("Plan {name} is rejected by {by}. The same is not proposed for a day.\n"),
+        false => format!("Plan {name} is rejected by {by}. nodeform does not propose the same changes for 24 hours.\n"),
     })?;
     Ok(Exit::Done)
 }
@@ -149,16 +146,16 @@ fn expect_short(reason: Option<&str>) -> Result<(), Failure> {
 /// Says when the controller begins a plan that is approved.
 fn begins(found: &Proposed) -> Result<&'static str, Failure> {
     let fleets = found.wait_for(found.cluster.list(FLEETS, "")).map_err(|failure| refused(&failure))?.items();
-    let Some(fleet) = fleets.first() else { return Ok("It does not begin: there is no NodeFleet.") };
+    let Some(fleet) = fleets.first() else { return Ok("It will not start: there is no NodeFleet.") };
     let spec = &fleet["spec"];
     Ok(if spec["git"]["repository"].is_string() {
-        "It does not begin: the NodeFleet names a repository by now, and plans are reviewed there."
+        "It will not start: the NodeFleet sets `git.repository`, so plans are reviewed there."
     } else if !["auto", "review"].contains(&spec["mode"].as_str().unwrap_or_default()) {
-        "It does not begin while `mode` of the NodeFleet is `observe`."
+        "Waiting: the NodeFleet is in mode `observe`."
     } else if spec["suspend"] == true {
-        "It does not begin while `suspend` of the NodeFleet is `true`."
+        "Waiting: the NodeFleet has `suspend: true`."
     } else {
-        "The controller begins it within a minute; see `nodeform status`."
+        "The controller starts it within a minute; see `nodeform status`."
     })
 }
 
@@ -169,7 +166,7 @@ fn who(found: &Proposed) -> Result<String, Failure> {
     let answer = found.wait_for(writer.create(WHO, &asked)).map_err(|failure| refused(&failure))?;
     let name = answer.pointer("/status/userInfo/username").and_then(Value::as_str);
     name.filter(|name| !name.is_empty()).map(str::to_owned).ok_or_else(|| {
-        Failure::error("the API server does not say who you are").hint("see `kubectl auth whoami`")
+        Failure::error("the API server does not report your user name").hint("see `kubectl auth whoami`")
     })
 }
 
@@ -183,7 +180,7 @@ fn write(found: &Proposed, spec: NodePlanApprovalSpec, done: &str) -> Result<(),
         Ok(_) => Ok(()),
         Err(failure) if failure.kind == ClusterFailureKind::Conflict => {
             let fault = Failure::error(format!("plan {} was {done} by you before", found.name));
-            Err(fault.hint("see what becomes of it with `nodeform status`"))
+            Err(fault.hint("follow it with `nodeform status`"))
         }
         Err(failure) => Err(refused(&failure)),
     }

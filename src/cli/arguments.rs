@@ -46,6 +46,9 @@ pub(super) enum Command {
     /// Show what the fleet is doing, from objects of the cluster alone
     #[cfg(feature = "live")]
     Status(super::status::StatusArguments),
+    /// Show the nodes of a live cluster: what pods request of them, what they cost, what is planned
+    #[cfg(feature = "live")]
+    Top(super::top::TopArguments),
     /// Approve a plan that waits in the cluster, where the NodeFleet names no repository
     #[cfg(feature = "live")]
     Approve(super::approve::ApproveArguments),
@@ -289,6 +292,8 @@ pub(super) enum PlanOutput {
     Yaml,
     /// Markdown for a pull request, of at most 3,900 characters
     Md,
+    /// The fleet before and after as a picture with tables: one file that requests nothing
+    Html,
     /// As `terraform show -json`: for policies and cost tools
     TfJson,
     /// NodeClaims to create (`+ nodeclaim/NAME`) and delete (`-`), by name; `~` updates, `i` adopts and `.` forgets one;
@@ -314,6 +319,9 @@ pub(super) struct ShowArguments {
     /// Print every node and pod instead of a page (with `-o human` and `-o md`)
     #[arg(long)]
     pub(super) all: bool,
+    /// Draw a bar for each node: what pods request of it before and after (with `-o human` and `-o md`)
+    #[arg(long, conflicts_with = "all")]
+    pub(super) graph: bool,
     /// How to print the plan
     #[arg(short, long, value_enum, default_value_t = PlanOutput::Human)]
     pub(super) output: PlanOutput,

@@ -13,10 +13,10 @@ use super::ui::Ui;
 /// There is no terminal.
 pub(super) fn confirmed(question: &str, hints: &[&str], ui: Ui) -> Result<bool, Failure> {
     if !std::io::stdin().is_terminal() {
-        let failure = Failure::error("there is no terminal to ask for an approval");
+        let failure = Failure::error("no terminal to confirm on");
         return Err(hints.iter().fold(failure, |failure, hint| failure.hint(*hint)));
     }
-    ui.aside(&format!("\n{question} Only `yes` is taken for an answer: "));
+    ui.aside(&format!("\n{question} Type `yes` to confirm:  "));
     let mut answer = String::new();
     let read = std::io::stdin().lock().read_line(&mut answer);
     Ok(read.is_ok() && answer.trim() == "yes")

@@ -16,6 +16,7 @@ use super::remote;
 use super::ui::Ui;
 use super::world;
 use crate::apply::Stop;
+use crate::azure::Azure;
 use crate::controller::{
     Controller, Health, Metrics, Repository, Role, run as run_controller, serve_health, serve_metrics,
 };
@@ -86,10 +87,10 @@ pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Fail
     let Connected { cluster, azure, runtime } = connected;
     let controller = Controller {
         cluster,
-        azure,
         named: arguments.azure.named(),
         catalogs,
-        repository: repository(arguments)?,
+        repository: repository(arguments, &azure)?,
+        azure,
         identity: identity(),
         metrics: Arc::default(),
         health: Arc::default(),
@@ -102,9 +103,9 @@ pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Fail
 }
 
 /// Who speaks to the repository that plans are reviewed in.
-fn repository(arguments: &ControllerArguments) -> Result<Repository, Failure> {
+fn repository(arguments: &ControllerArguments, identity: &Azure) -> Result<Repository, Failure> {
     Ok(Repository {
-        access: remote::access_of_service()?,
+        access: remote::access_of_service(identity)?,
         allows_http: arguments.allow_http,
         signing_key: remote::signing_key_file(),
         role: arguments.role.role(),

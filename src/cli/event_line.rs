@@ -11,6 +11,9 @@ use crate::rollout::{Effect, Event, Object, Outcome};
 /// How wide a line of progress is at most, on wider terminals too: nobody compares lines of several widths.
 const COLUMNS_MAX: usize = 80;
 
+/// What the text of a failed request begins with, before the path.
+const METHODS: [&str; 5] = ["DELETE", "GET", "PATCH", "POST", "PUT"];
+
 /// Returns the lines of an event that people want to read of, after `time` where there is one; none of other events.
 pub(super) fn lines(spec: &PlanSpec, event: &Event, time: Option<&str>, columns: usize) -> Vec<Line> {
     let Some(line) = line(spec, event) else { return Vec::new() };
@@ -62,7 +65,7 @@ fn line(spec: &PlanSpec, event: &Event) -> Option<Line> {
             of(change, style, settled(outcome))
         }
         Event::Blind { because } => {
-            let text = format!("nothing is done until this can be read: {}", first_sentence(because));
+            let text = format!("paused: cannot read {}", first_sentence(because));
             Some(Line::new(Style::Warning, text))
         }
     }
@@ -157,10 +160,23 @@ fn settled(outcome: &Outcome) -> String {
     }
 }
 
-/// Returns the first sentence of a text, without its full stop.
+/// Returns the first sentence of a text, without its full stop, and without the request that failed: the line says what is
+/// done to which node, and ids of Azure are longer than a terminal is wide.
 fn first_sentence(text: &str) -> &str {
-    let text = text.lines().next().unwrap_or_default();
+    let text = without_request(text.lines().next().unwrap_or_default());
     text.split(". ").next().unwrap_or_default().trim_end_matches('.')
+}
+
+fn without_request(text: &str) -> &str {
+    let request = text.split_once(": ").and_then(|(request, rest)| Some((request.split_once(' ')?, rest)));
+    match request {
+        Some(((method, path), rest))
+            if METHODS.contains(&method) && path.starts_with('/') && !path.contains(' ') =>
+        {
+            rest
+        }
+        Some(_) | None => text,
+    }
 }
 
 /// Writes to objects of the cluster that follow from others are not told one by one.
@@ -206,7 +222,9 @@ mod tests {
             name: Arc::from(format!("{}-{number}", create.vm)),
         };
         let action = |number| Action { change: change.clone(), effect: Effect::CreateVm(attempt(number)) };
-        let failed = Event::Failed { action: action(2), because: AZURE.to_owned() };
+        let path = "/subscriptions/0/resourceGroups/rg/providers/Microsoft.Compute/virtualMachines";
+        let because = format!("PUT {path}/{}: {AZURE}", create.vm);
+        let failed = Event::Failed { action: action(2), because };
         let because = Arc::<str>::from(AZURE);
         let settled = Outcome::Failed { code: Arc::from("ZonalAllocationFailed"), because };
         let settled = Event::Settled { change: change.clone(), outcome: settled };
@@ -223,7 +241,7 @@ mod tests {
                 assert!(text.starts_with(&format!("00:51  + `{}`  ", create.vm)), "{text}");
                 assert!(text.contains(said) || joined.contains(said.trim_end()), "{text}");
                 assert!(text.lines().all(|line| line.chars().count() <= columns.min(80)), "{text}");
-                assert!(!text.contains("sufficient"), "{text}");
+                assert!(!text.contains("sufficient") && !text.contains("/subscriptions/"), "{text}");
             }
         }
     }

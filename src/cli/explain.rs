@@ -28,7 +28,7 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     let namespace = namespace.as_deref().or(space);
     let is_size = matches!(kind, "size" | "sizes");
     if *all_regions && !is_size {
-        return Err(Failure::error("`--all-regions` goes with `size/NAME` alone"));
+        return Err(Failure::error("`--all-regions` is for `size/NAME` only"));
     }
     if from.is_empty() {
         return Err(Failure::error("there is nothing to explain from: no input was named")
@@ -242,7 +242,7 @@ fn node(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
     let explanation = explain_node((&world.snapshot, &world.policy), &planned.solution, &reference);
     if world.snapshot.supposed.absent.iter().any(|absent| absent.node.name.as_str() == name) {
         return Err(Failure::error(format!("node `{name}` is supposed not to be there"))
-            .hint("ask without `--from-scratch` and `--without-zone` to see what becomes of it"));
+            .hint("ask without `--from-scratch` and `--without-zone` to see what happens to it"));
     }
     if explanation == NodeExplanation::Unknown {
         return Err(Failure::error(format!("node `{name}` is neither in the input nor in the plan"))

@@ -121,7 +121,7 @@ impl Written<'_> {
 fn region_said(started: &Started) -> String {
     let Started { region, region_from, .. } = started;
     let whence = match region_from {
-        RegionFrom::User => "of `--location`",
+        RegionFrom::User => "from `--location`",
         RegionFrom::File => "of the file",
         RegionFrom::Nobody => {
             "a guess, since `--location` was not given: sizes and prices are those of `spec.cluster.location`"

@@ -33,7 +33,7 @@ pub(super) struct Reviewing {
 const OBSERVE: &str = "  mode: observe # nothing is changed; plans are shown\n";
 
 const BY_PATH: &str = "\
-# Who is asked to review plans: the second team wherever a node goes. The last line that matches counts.
+# Who is asked to review plans: the second team where nodes are deleted. The last matching line counts.
 /nodeform/plans/                @your-org/platform
 /nodeform/plans/**/destroy.txt  @your-org/platform-owners
 ";
@@ -67,7 +67,7 @@ impl Reviewing {
             ReviewForge::Github | ReviewForge::Gitlab | ReviewForge::Gitea => "",
         };
         let git = format!(
-            "  mode: review # changes that move or replace nodes are proposed, and applied once they are merged\n  git:\n    repository: \"{}\"\n    forge: {}\n    # approvals: # uncomment to require approvals, whoever merges\n    #   - {{classes: [move-pods, replace, delete-pool], count: 1{by}}}\n",
+            "  mode: review # changes that move or replace nodes are proposed as pull requests, and applied after the merge\n  git:\n    repository: \"{}\"\n    forge: {}\n    # approvals: # uncomment to require approvals before the merge counts\n    #   - {{classes: [move-pods, replace, delete-pool], count: 1{by}}}\n",
             self.repository.as_str(),
             self.word()
         );

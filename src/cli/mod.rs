@@ -62,6 +62,8 @@ mod snapshot;
 #[cfg(feature = "live")]
 mod status;
 mod targets;
+#[cfg(feature = "live")]
+mod top;
 mod ui;
 mod validate;
 mod version;
@@ -127,6 +129,8 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
         Command::Controller(arguments) => controller::run(&arguments, ui),
         #[cfg(feature = "live")]
         Command::Status(arguments) => status::run(&arguments, ui),
+        #[cfg(feature = "live")]
+        Command::Top(arguments) => top::run(&arguments, ui),
         #[cfg(feature = "live")]
         Command::Approve(arguments) => approve::approve(&arguments, ui),
         #[cfg(feature = "live")]

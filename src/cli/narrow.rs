@@ -51,7 +51,7 @@ pub(super) fn run(arguments: &NarrowArguments, ui: Ui) -> Result<Exit, Failure> 
     written.map_err(|error| Failure::error(format!("`{}` cannot be written: {error}", file.display())))?;
     let left = narrowed.left.len();
     let said = match left {
-        0 => format!("Every node stays: `{}` is deleted.\n", file.display()),
+        0 => format!("Every node is kept: `{}` is deleted.\n", file.display()),
         left => format!(
             "{} of {} {} left to delete:\n",
             left,

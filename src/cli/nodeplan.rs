@@ -52,7 +52,8 @@ impl Proposed {
             let reason = reason.as_ref().map_or_else(String::new, |reason| format!(": {reason}"));
             let what = format!("plan {} was rejected by {by}{reason}", self.name);
             let failure = Failure { exit: Exit::Stale, ..Failure::error(what) };
-            return Err(failure.hint("the same is proposed again a day later, where it is still due"));
+            return Err(failure
+                .hint("nodeform proposes the same changes again after 24 hours if they are still needed"));
         }
         if faults.is_empty() {
             return Ok(());
@@ -76,7 +77,7 @@ impl Proposed {
         let because = self.because.as_ref().map_or_else(String::new, |because| format!(" ({because})"));
         match self.phase {
             Phase::Proposed => Ok(()),
-            Phase::Applying => Err(Failure::error(format!("plan {name} is being applied already"))
+            Phase::Applying => Err(Failure::error(format!("plan {name} is already being applied"))
                 .hint(format!("stop it with `nodeform reject {name}`"))),
             phase @ (Phase::Done
             | Phase::Partial
@@ -84,9 +85,9 @@ impl Proposed {
             | Phase::Withdrawn
             | Phase::Expired
             | Phase::Rejected) => {
-                let what = format!("plan {name} has ended as {phase:?}{because}");
+                let what = format!("plan {name} is finished (result: {phase:?}){because}");
                 let failure = Failure { exit: Exit::Stale, ..Failure::error(what) };
-                Err(failure.hint("see what waits for an approval: `nodeform status`"))
+                Err(failure.hint("list plans that wait for approval: `nodeform status`"))
             }
         }
     }
@@ -108,7 +109,7 @@ pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed,
             "plan {} needs no approval: it was not proposed in the cluster",
             found.name
         ))
-        .hint("see what waits for one: `nodeform status`"));
+        .hint("list plans that wait for approval: `nodeform status`"));
     }
     // Whoever rejects it need not see it.
     let plan = runtime.block_on(file(&cluster, &found));
@@ -151,6 +152,10 @@ fn found(
 ) -> Result<(tokio::runtime::Runtime, Cluster, Recorded), Failure> {
     let id = id.strip_prefix(PREFIX).unwrap_or(id);
     let id = id.rsplit(['-', '/']).next().unwrap_or(id);
+    if id.is_empty() {
+        return Err(Failure::error("the plan's id is missing")
+            .hint("list plans that wait for approval: `nodeform status`"));
+    }
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
@@ -163,8 +168,7 @@ fn found(
     let ledger = runtime.block_on(recorded(&cluster)).map_err(|fault| not_read(&fault))?;
     let mut plans = ledger.plans.into_iter().chain(ledger.proposed);
     let found = plans.find(|plan| plan.name == id).ok_or_else(|| {
-        Failure::error(format!("there is no NodePlan `{id}`"))
-            .hint("see which there are: `kubectl get nodeplans`")
+        Failure::error(format!("NodePlan `{id}` not found")).hint("list plans: `kubectl get nodeplans`")
     })?;
     Ok((runtime, cluster, found))
 }

@@ -142,7 +142,7 @@ fn planned_by(strategy: Option<StrategyArgument>, is_whole: bool) -> Result<Opti
 }
 
 /// Plans a world by both strategies, and says how long each took.
-#[expect(clippy::disallowed_methods, reason = "how long each took is told, and decides nothing")]
+#[expect(clippy::disallowed_methods, reason = "timings are printed only; they decide nothing")]
 fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
     let (own, strategy) = (world.strategy, Strategy::Karpenter);
     let started = Instant::now();

@@ -96,7 +96,8 @@ pub(super) fn run(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure>
     let place = arguments.remote.place(None)?;
     let cluster = &execution.cluster.id;
     let known = Known { cluster, at: world::now(), ledger: None, signers: None };
-    let around = Around::read(place, &remote::access()?, known)?;
+    let access = remote::renewed_offline(&place)?;
+    let around = Around::read(place, &access, known)?;
     Proposed { around: &around, forge: None, ui }.propose(&plan, signed(&plan, None)?)
 }
 
@@ -122,11 +123,12 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
     let cluster = cluster.unwrap_or_default();
     let known =
         Known { cluster: &cluster, at: world::now(), ledger: Some(&ledger), signers: signers.as_ref() };
-    let around = Around::read(place, &remote::access()?, known)?;
+    let access = remote::renewed(&connected, (&place, fleet.as_ref()))?;
+    let around = Around::read(place, &access, known)?;
     let plan = planned(&world, arguments.class, &around.standing)?;
     for other in around.standing.merged_others() {
         ui.aside(&format!(
-            "Merged plan `{}` waits to be applied: what it does is not proposed again.\n",
+            "Merged plan `{}` waits to be applied: its changes are not proposed again.\n",
             other.name
         ));
     }
@@ -142,7 +144,7 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
         own.as_ref() == Some(&around.place.address)
     };
     let forge = match fleet.as_ref().filter(is_its) {
-        Some(git) => gitops::connect((git, &around.place), &remote::access()?, *connected.cluster.clock())?,
+        Some(git) => gitops::connect((git, &around.place), &access, *connected.cluster.clock())?,
         None => None,
     };
     let forge = forge.as_deref().map(|forge| (forge, &connected));
@@ -230,14 +232,14 @@ impl Proposed<'_> {
 }
 
 fn nothing(ui: Ui) -> Result<Exit, Failure> {
-    ui.text("No changes: there is nothing to propose.\n")?;
+    ui.text("No changes: nothing to propose.\n")?;
     Ok(Exit::Done)
 }
 
 fn nothing_live(plan: &Plan) -> Failure {
     let what = match plan.spec.what_if.is_nothing() {
-        true => "the plan was not made of a live cluster, so there is nothing that a review could let happen",
-        false => "the plan answers a question about a world that is not there, and is never carried out",
+        true => "offline plans cannot be proposed: they cannot be applied after review",
+        false => "this is a what-if plan and cannot be applied",
     };
     Failure::error(what)
         .hint("plan the cluster: `nodeform plan --live --out plan.json`, or `nodeform propose --live`")

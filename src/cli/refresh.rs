@@ -46,16 +46,18 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
             ui.lines(&snapshot_difference(&difference, detail))?;
         }
         PlanOutput::Json => ui.text(&diff::json(&difference)?)?,
-        PlanOutput::Yaml | PlanOutput::Md | PlanOutput::TfJson | PlanOutput::Name => {
-            return Err(Failure::error("`--refresh-only` makes no plan, so that there is none to print so")
-                .hint("print the difference with `-o human` or `-o json`"));
+        PlanOutput::Yaml | PlanOutput::Md | PlanOutput::Html | PlanOutput::TfJson | PlanOutput::Name => {
+            return Err(Failure::error(
+                "`--refresh-only` creates no plan, so there is none to print in this form",
+            )
+            .hint("print the difference with `-o human` or `-o json`"));
         }
     }
     if let Some(path) = out {
         saved::save_text(path, &file::write(&snapshot), &read)?;
-        ui.aside(&format!("Nothing is proposed. What there is now is saved to `{}`.\n", path.display()));
+        ui.aside(&format!("Nothing is proposed. Saved the current state to `{}`.\n", path.display()));
     } else {
-        ui.aside("Nothing is proposed, and nothing was saved: `--out FILE` keeps what there is now.\n");
+        ui.aside("Nothing is proposed, and nothing was saved: `--out FILE` saves the current state.\n");
     }
     let is_changed = !difference.is_empty();
     Ok(if is_changed && *detailed_exitcode { Exit::Changes } else { Exit::Done })

@@ -2,18 +2,23 @@
 #![expect(clippy::disallowed_methods, reason = "credentials come from the environment or a file of it")]
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use clap::Args;
 
 use super::exit::{Exit, Failure};
 use super::live::Connected;
 use crate::api::node_fleet::Git;
+use crate::azure::Azure;
+use crate::clock::Clock;
 use crate::gitops::{self, Access, BRANCH, Fleet, GitOpsFault, PATH, Place, Token, USER};
 use crate::model::secret::Secret;
 
 /// In which repository plans are reviewed.
 #[derive(Args, Clone, Debug, Default)]
-#[command(next_help_heading = "Review in Git (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE)")]
+#[command(
+    next_help_heading = "Review in Git (token: NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE; GitHub App: NODEFORM_GITHUB_APP_ID and NODEFORM_GITHUB_APP_KEY_FILE)"
+)]
 pub(super) struct RemoteArguments {
     /// The repository, as https://HOST/PATH; else `spec.git.repository` of the NodeFleet
     #[arg(long, value_name = "URL")]
@@ -49,7 +54,7 @@ impl RemoteArguments {
             ..Git::default()
         };
         Place::of(&git, self.allow_http)?.ok_or_else(|| {
-            Failure::error("no repository is named in which plans are reviewed").hint(
+            Failure::error("no repository for reviewed plans is set").hint(
                 "name it by `--git-repository https://HOST/PATH`, or as `spec.git.repository` of the NodeFleet",
             )
         })
@@ -72,7 +77,7 @@ impl RemoteArguments {
             let faults: Vec<String> = others
                 .map(|(flag, _, _)| {
                     format!(
-                        "`{flag}` is not what `spec.git` of the NodeFleet says, whose plans alone are applied"
+                        "`{flag}` differs from `spec.git` of the NodeFleet; only plans of that are applied"
                     )
                 })
                 .collect();
@@ -111,35 +116,74 @@ impl From<GitOpsFault> for Failure {
 ///
 /// # Errors
 /// There is no such folder, or two tokens.
-pub(super) fn access() -> Result<Access, Failure> {
+pub(super) fn access(identity: Option<&Azure>) -> Result<Access, Failure> {
     let cache = cache().ok_or_else(|| {
-        Failure::error("there is no folder for the clone of the repository")
+        Failure::error("no folder for the clone of the repository")
             .hint("set XDG_CACHE_HOME or HOME to a folder that can be written")
     })?;
-    access_with(cache)
+    access_with(cache, identity)
 }
 
 /// As [`access`], for a process that lasts; where the environment names no folder for clones, they lie among what is temporary.
 ///
 /// # Errors
 /// There are two tokens.
-pub(super) fn access_of_service() -> Result<Access, Failure> {
-    access_with(cache().unwrap_or_else(|| std::env::temp_dir().join("nodeform/git")))
+pub(super) fn access_of_service(identity: &Azure) -> Result<Access, Failure> {
+    access_with(cache().unwrap_or_else(|| std::env::temp_dir().join("nodeform/git")), Some(identity))
 }
 
-fn access_with(cache: PathBuf) -> Result<Access, Failure> {
+fn access_with(cache: PathBuf, identity: Option<&Azure>) -> Result<Access, Failure> {
     let variable = |name: &str| std::env::var(name).ok().filter(|text| !text.is_empty());
-    let token = match (variable("NODEFORM_GIT_TOKEN"), variable("NODEFORM_GIT_TOKEN_FILE")) {
-        (Some(token), None) => Token::Said(Secret::new(token)),
-        (None, Some(file)) => Token::File(file.into()),
-        (None, None) => Token::None,
-        (Some(_), Some(_)) => {
+    let tokens = (variable("NODEFORM_GIT_TOKEN"), variable("NODEFORM_GIT_TOKEN_FILE"));
+    let app = (variable("NODEFORM_GITHUB_APP_ID"), variable("NODEFORM_GITHUB_APP_KEY_FILE"));
+    let token = match (tokens, app) {
+        ((Some(token), None), (None, None)) => Token::Said(Secret::new(token)),
+        ((None, Some(file)), (None, None)) => Token::File(file.into()),
+        ((None, None), (Some(id), Some(key))) => Token::App { id, key: key.into() },
+        ((None, None), (None, None)) => Token::None,
+        ((Some(_), Some(_)), _) => {
             return Err(Failure::error("NODEFORM_GIT_TOKEN and NODEFORM_GIT_TOKEN_FILE are both set")
                 .hint("leave one of them"));
         }
+        ((None, None), (id, _)) => {
+            let missing =
+                if id.is_none() { "NODEFORM_GITHUB_APP_ID" } else { "NODEFORM_GITHUB_APP_KEY_FILE" };
+            return Err(Failure::error(format!("the GitHub App lacks {missing}"))
+                .hint("set the App's client id and the file of its private key, or a token alone"));
+        }
+        ((Some(_), None) | (None, Some(_)), (_, _)) => {
+            return Err(Failure::error("a Git token and a GitHub App are both set")
+                .hint("leave either NODEFORM_GIT_TOKEN(_FILE) or NODEFORM_GITHUB_APP_ID and NODEFORM_GITHUB_APP_KEY_FILE"));
+        }
     };
     let user = variable("NODEFORM_GIT_USER").unwrap_or_else(|| USER.to_owned());
-    Ok(Access { cache, user, token })
+    Ok(Access { cache, user, token, identity: identity.cloned(), issued: Arc::default() })
+}
+
+/// Who speaks to the repository of a connected cluster, with a token that is good for now.
+///
+/// # Errors
+/// As [`access`], and where no token is issued.
+pub(super) fn renewed(
+    connected: &Connected,
+    (place, fleet): (&Place, Option<&Git>),
+) -> Result<Access, Failure> {
+    let access = access(Some(&connected.azure))?;
+    let forge = fleet.and_then(|git| git.forge);
+    connected.wait_for(access.renew((place, forge), *connected.cluster.clock()))?;
+    Ok(access)
+}
+
+/// As [`renewed`], where there is no connection to a cluster.
+///
+/// # Errors
+/// As [`renewed`].
+pub(super) fn renewed_offline(place: &Place) -> Result<Access, Failure> {
+    let access = access(None)?;
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Failure::error(format!("cannot wait for answers: {error}")))?;
+    runtime.block_on(access.renew((place, None), Clock::of_this_machine()))?;
+    Ok(access)
 }
 
 /// The file of the key of the environment that plans are signed with; without one they are not signed.

@@ -141,7 +141,11 @@ impl Shown {
         }
         let Counts { added, changed, destroyed } = self.counts(ended);
         let not_done = ended.not_done();
-        let head = if ended.is_so() { "Apply complete!" } else { "Applied in part." };
+        let head = match ended.is_so() {
+            true => "Apply complete!",
+            false if ended.outcomes.values().any(|outcome| *outcome == Outcome::Done) => "Applied in part.",
+            false => "Nothing applied.",
+        };
         text.push_str(&format!(
             "\n{head} Nodes: {added} added, {changed} changed, {destroyed} destroyed, {not_done} not done.\n"
         ));

@@ -16,8 +16,8 @@ use crate::model::ChangeClass;
 use crate::plan::{Plan, file};
 use crate::render::proposal::derived_by;
 use crate::render::{
-    Detail, Patch, PlanView, comparison_text, plan_markdown, plan_markdown_whole, plan_names, plan_text,
-    plan_tf_json, plan_yaml,
+    Detail, Patch, PlanView, comparison_text, plan_check_first, plan_graph, plan_graph_markdown, plan_html,
+    plan_markdown, plan_markdown_whole, plan_names, plan_text, plan_tf_json, plan_yaml,
 };
 use crate::review::proposal::{
     self, Content, FILE_BYTES_MAX, Files, FolderName, MARKDOWN, Proposal, ProposalFault, SIGNATURE, Template,
@@ -55,6 +55,7 @@ pub(super) fn print(
             ui.text(&plan_markdown_whole(plan, Template::NEWEST))
         }
         PlanOutput::Md => ui.text(&plan_markdown(&view)),
+        PlanOutput::Html => ui.text(&plan_html(&view)),
         PlanOutput::TfJson => ui.text(&plan_tf_json(&view)),
         PlanOutput::Name => ui.text(&plan_names(plan)),
     }
@@ -102,13 +103,32 @@ pub(super) fn save_text(path: &Path, text: &str, read: &BTreeSet<PathBuf>) -> Re
     replace::whole(&target, text.as_bytes()).map_err(failure)
 }
 
+/// Prints a plan that people review, and below it, next to the question, what to check first.
+///
+/// # Errors
+/// Standard output takes no more.
+#[cfg(feature = "live")]
+pub(super) fn print_for_review(plan: &Plan, saved: &Path, all: bool, ui: Ui) -> Result<(), Failure> {
+    print((plan, &[]), Some(saved), (PlanOutput::Human, all), ui)?;
+    let first = plan_check_first(plan);
+    if first.is_empty() {
+        return Ok(());
+    }
+    let lines = first.iter().map(|line| format!("  - {}\n", line.trim_start()));
+    ui.text(&format!("\nCheck first:\n{}", lines.collect::<String>()))
+}
+
 /// `nodeform show`: needs nothing but the file.
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
     let ShowArguments { plan: path, all, output, gates, .. } = arguments;
     #[cfg(feature = "live")]
     let plan = match super::nodeplan::id_of(path) {
         Some(id) => super::nodeplan::read(id, &arguments.context)?,
-        None => read(path)?,
+        None if path.as_os_str() == "-" || path.exists() => read(path)?,
+        None => {
+            let hint = "or a NodePlan of the cluster: `nodeform show nodeplan/ID`";
+            read(path).map_err(|failure| failure.hint(hint))?
+        }
     };
     #[cfg(not(feature = "live"))]
     let plan = read(path)?;
@@ -122,9 +142,29 @@ pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
         gates.hold(&plan)?;
         return Ok(Exit::Done);
     }
-    print((&plan, &[]), Some(path), (*output, *all), ui)?;
+    #[cfg(feature = "live")]
+    let is_reviewed = super::nodeplan::id_of(path).is_some();
+    #[cfg(not(feature = "live"))]
+    let is_reviewed = false;
+    match (arguments.graph, output) {
+        (true, _) => graph(&plan, *output, ui)?,
+        #[cfg(feature = "live")]
+        (false, PlanOutput::Human) if is_reviewed => print_for_review(&plan, path, *all, ui)?,
+        (false, _) => print((&plan, &[]), Some(path), (*output, *all), ui)?,
+    }
     gates.hold(&plan)?;
     Ok(Exit::Done)
+}
+
+/// Prints a plan as one bar a node.
+fn graph(plan: &Plan, output: PlanOutput, ui: Ui) -> Result<(), Failure> {
+    match output {
+        PlanOutput::Human => ui.lines(&plan_graph(&PlanView::new(plan, None).of_columns(ui.columns()))),
+        PlanOutput::Md => ui.text(&plan_graph_markdown(plan)),
+        PlanOutput::Json | PlanOutput::Yaml | PlanOutput::Html | PlanOutput::TfJson | PlanOutput::Name => {
+            Err(Failure::error("`--graph` draws for people").hint("leave `--output` out, or use `-o md`"))
+        }
+    }
 }
 
 /// `nodeform verify`: the digest, and every rule once more by the judge.
@@ -149,7 +189,7 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
         ui.text(&format!("`{MARKDOWN}` follows from the plan{left}.\n"))?;
         if let Some(key) = signer {
             ui.text(&format!(
-                "Signed by {key}; whether that counts, `git.signers` of the NodeFleet says.\n"
+                "Signed by {key}; it counts if `git.signers` of the NodeFleet lists the key.\n"
             ))?;
         }
     }

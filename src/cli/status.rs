@@ -94,7 +94,7 @@ fn text(found: &Found) -> String {
     let Found { fleets, ledger, plans, decided, claims, nodes } = found;
     let mut lines: Vec<String> = Vec::new();
     if fleets.is_empty() {
-        lines.push("There is no NodeFleet: a controller shows plans in its log alone.".to_owned());
+        lines.push("No NodeFleet found; the controller only logs its plans.".to_owned());
     }
     for fleet in fleets {
         of_fleet(fleet, &mut lines);
@@ -104,10 +104,11 @@ fn text(found: &Found) -> String {
         lines.extend(of_proposal(plan, decided.as_deref().unwrap_or_default()));
     }
     if let Some(because) = decided.as_ref().err().filter(|_| !ledger.proposed.is_empty()) {
-        lines.push(format!("warning: what people decided about plans cannot be listed: {because}"));
+        lines.push(format!("warning: cannot list NodePlanApprovals: {because}"));
     }
     for shown in shown(ledger) {
         lines.push(shown.line());
+        lines.extend(shown.plan.approvers().iter().map(|approver| format!("  approved by {approver}")));
         by_change(shown.plan, (plans.get(&shown.plan.name), &waits), &mut lines);
     }
     lines.extend(ledger.faults.iter().map(|fault| format!("warning: {fault}; {}", fault.hint())));
@@ -124,20 +125,23 @@ fn of_proposal(plan: &Recorded, decided: &[Value]) -> Vec<String> {
     match (plan.phase(), rejected) {
         (Phase::Proposed | Phase::Rejected, Some(Rejection { by, reason, .. })) => {
             let reason = reason.map_or_else(String::new, |reason| format!(": {reason}"));
-            vec![format!("Rejected by {by}{reason}: plan `{name}`{of}; the same is not proposed for a day")]
+            vec![format!(
+                "Rejected by {by}{reason}: plan `{name}`{of}; nodeform does not propose the same changes for 24 hours"
+            )]
         }
         (Phase::Proposed, None) if !faults.is_empty() => {
             let because = faults.iter().map(|fault| {
                 format!("  {fault}; it may be a rejection: delete it with `kubectl delete nodeplanapproval`")
             });
-            std::iter::once(format!("Waits for an approval: plan `{name}`{of}")).chain(because).collect()
+            std::iter::once(format!("Waiting for approval: plan `{name}`{of}")).chain(because).collect()
         }
         (Phase::Proposed, None) if !approved_by.is_empty() => {
             let keeps = if keep.is_empty() { String::new() } else { format!(", but for {}", names(&keep)) };
-            vec![format!("Approved by {}{keeps}: plan `{name}`{of}; it has not begun", names(&approved_by))]
+            let approved_by: BTreeSet<String> = approved_by.into_keys().collect();
+            vec![format!("Approved by {}{keeps}: plan `{name}`{of}, not started yet", names(&approved_by))]
         }
         (Phase::Proposed, None) => vec![
-            format!("Waits for an approval: plan `{name}`{of}"),
+            format!("Waiting for approval: plan `{name}`{of}"),
             format!("  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"),
         ],
         (Phase::Rejected, None) => vec![format!("Rejected: plan `{name}`{of}")],
@@ -189,11 +193,9 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         lines.push(format!("Pending: {pods}, such as `{example}`{}: {because}", since_of(since)));
     }
     for PlanInFlight { plan, changes, add, change, destroy } in status.in_flight.into_iter().flatten() {
-        let changes = changes.unsigned_abs() as usize;
-        let have = verb(changes, "has", "have");
+        let changes = count(changes.unsigned_abs() as usize, "change");
         lines.push(format!(
-            "In flight: plan `{plan}`, {} {have} not ended: {add} to add, {change} to change, {destroy} to destroy",
-            count(changes, "change")
+            "In progress: plan `{plan}`, {changes} not finished: {add} to add, {change} to change, {destroy} to destroy"
         ));
     }
     for FleetHold { node, class, because, since, until } in status.holds.into_iter().flatten() {
@@ -214,17 +216,16 @@ fn since_of(since: Option<String>) -> String {
 fn counts(plan: &Recorded) -> String {
     let counts = plan.status.as_ref().and_then(|status| status.counts.as_ref());
     counts.map_or_else(String::new, |counts| {
-        let left = counts.waiting;
-        let lost = counts.no_longer_holds + counts.no_longer_needed;
-        let struck = match counts.struck {
-            0 => String::new(),
-            struck => format!(", {struck} struck in review"),
-        };
-        format!(
-            ": {} done, {left} waiting, {lost} dropped{struck}, {} failed",
-            counts.done + counts.already_so,
-            counts.failed
-        )
+        let counted = [
+            (counts.done + counts.already_so, "done"),
+            (counts.waiting, "waiting"),
+            (counts.no_longer_holds + counts.no_longer_needed, "outdated"),
+            (counts.struck, "struck in review"),
+            (counts.failed, "failed"),
+        ];
+        let counted = counted.iter().filter(|(changes, _)| *changes > 0);
+        let counted: Vec<String> = counted.map(|(changes, what)| format!("{changes} {what}")).collect();
+        if counted.is_empty() { String::new() } else { format!(": {}", counted.join(", ")) }
     })
 }
 
@@ -240,12 +241,12 @@ impl Shown<'_> {
         let Self { plan, alike } = self;
         let (name, of, counts) = (&plan.name, glance(plan), counts(plan));
         match (plan.phase(), alike) {
-            (Phase::Applying, _) => format!("Under way: plan `{name}`{of}{counts}"),
+            (Phase::Applying, _) => format!("In progress: plan `{name}`{of}{counts}"),
             (phase, None) => format!("Ended: plan `{name}`{of}, {phase:?}{counts}"),
             (phase, Some((times, first))) => {
                 let since = first.status.as_ref().and_then(|status| status.started_at.as_deref());
                 let since = since.map(|since| format!(" since {since}")).unwrap_or_default();
-                format!("Ended: {times} plans alike{since}, {phase:?}; the last is `{name}`{of}{counts}")
+                format!("Ended: {times} similar plans{since}, {phase:?}; the last is `{name}`{of}{counts}")
             }
         }
     }
@@ -260,7 +261,7 @@ fn glance(plan: &Recorded) -> String {
     });
     let folder = folder.as_ref().map(|folder| format!("folder `{folder}`"));
     // What has ended does not begin any more.
-    let expires = plan.expires_at.filter(|_| !plan.is_spent()).map(|at| format!("expires {at}"));
+    let expires = plan.expires_at.filter(|_| !plan.is_spent()).map(|at| format!("expires {at:.0}"));
     let said = [class.clone(), folder, nodes.clone(), monthly, expires].into_iter().flatten();
     said.map(|said| format!(", {said}")).collect()
 }
@@ -313,20 +314,29 @@ fn waits(fleets: &[Value]) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// Says what became of each change, those first that are not done.
+/// Says what became of each change, those first that are not done; of a plan that has ended, of those alone.
 fn by_change(
     recorded: &Recorded,
     (plan, waits): (Option<&Plan>, &BTreeMap<String, String>),
     lines: &mut Vec<String>,
 ) {
     let outcomes = recorded.status.iter().flat_map(|status| status.outcomes.iter().flatten());
+    let outcomes = outcomes.filter(|(_, known)| !recorded.is_over() || !is_so(known.outcome));
     let mut outcomes: Vec<(&String, &ChangeOutcome)> = outcomes.collect();
     outcomes.sort_by_key(|(id, known)| (is_so(known.outcome), (*id).clone()));
     for (id, ChangeOutcome { outcome, code, message, change }) in outcomes.iter().take(CHANGES_MAX) {
         let is_told = message.is_some() || *outcome != OutcomeKind::Waiting;
         let for_what = node(id, plan).filter(|_| !is_told);
         let for_what = for_what.and_then(|node| waits.get(node)).map(String::as_str);
-        let said: Vec<&str> = code.iter().chain(message).map(String::as_str).chain(for_what).collect();
+        // Most messages name their code.
+        let is_in = |code: &&String| message.as_ref().is_some_and(|message| message.contains(code.as_str()));
+        let said: Vec<&str> = code
+            .iter()
+            .filter(|code| !is_in(code))
+            .chain(message)
+            .map(String::as_str)
+            .chain(for_what)
+            .collect();
         let because = if said.is_empty() { String::new() } else { format!(": {}", said.join(": ")) };
         let change = change.as_ref().map(|change| format!(" ({change})")).unwrap_or_default();
         lines.push(format!("  {}: {}{because}{change}", object(id, plan), word(*outcome)));
@@ -398,14 +408,14 @@ fn of_claims((claims, nodes): (&[Value], &[Value]), ledger: &Ledger) -> String {
     };
     let leaving = claims.iter().filter(leaves).count();
     let staying: Vec<&Value> = claims.iter().filter(|claim| !leaves(claim)).collect();
-    let (joined, coming): (Vec<&Value>, Vec<&Value>) =
+    let (joined, starting): (Vec<&Value>, Vec<&Value>) =
         staying.into_iter().partition(|claim| is(claim, "Initialized") || is(claim, "Ready"));
     let ready = joined.iter().filter(|claim| is(claim, "Ready") && has_ready_node(claim)).count();
     let not_ready = match joined.len() - ready {
         0 => String::new(),
         lost => format!(", {lost} not ready"),
     };
-    format!("NodeClaims: {ready} ready{not_ready}, {} coming, {leaving} leaving", coming.len())
+    format!("NodeClaims: {ready} ready{not_ready}, {} starting, {leaving} terminating", starting.len())
 }
 
 #[cfg(test)]
@@ -445,9 +455,9 @@ mod tests {
             text(&found),
             "NodeFleet `prod`: mode auto, suspended\nPlan `p1` of 2026-01-01T00:00:00Z: 1 to add, 0 to change, 2 to destroy\n\
              Monthly cost $10.00 → $8.00\n3 pods stay Pending\n\
-             Pending: 3 pods, such as `web/a`, since 2026-01-01T00:00:00Z: no pool has 900 GiB\nIn flight: plan `p0`, 2 changes have not ended: 1 to add, 0 to change, 1 to destroy\n\
+             Pending: 3 pods, such as `web/a`, since 2026-01-01T00:00:00Z: no pool has 900 GiB\nIn progress: plan `p0`, 2 changes not finished: 1 to add, 0 to change, 1 to destroy\n\
              Held: replace of node `n1`: freeze `week`, until 2026-01-02T00:00:00Z\nStopped: the judge refuses the plan\n\
-             NodeClaims: 1 ready, 1 not ready, 1 coming, 1 leaving\n"
+             NodeClaims: 1 ready, 1 not ready, 1 starting, 1 terminating\n"
         );
     }
 
@@ -466,17 +476,19 @@ mod tests {
         assert_eq!(
             said(&[]),
             format!(
-                "Waits for an approval: plan `{name}`, replace\n  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"
+                "Waiting for approval: plan `{name}`, replace\n  `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"
             )
         );
         let (ann, bob) = (decision("ann", "Approve"), decision("bob", "Reject"));
         assert_eq!(
             said(std::slice::from_ref(&ann)),
-            format!("Approved by ann, but for aks-a: plan `{name}`, replace; it has not begun")
+            format!("Approved by ann, but for aks-a: plan `{name}`, replace, not started yet")
         );
         assert_eq!(
             said(&[ann, bob]),
-            format!("Rejected by bob: sale: plan `{name}`, replace; the same is not proposed for a day")
+            format!(
+                "Rejected by bob: sale: plan `{name}`, replace; nodeform does not propose the same changes for 24 hours"
+            )
         );
         let odd = said(&[decision("eve", "Perhaps")]);
         assert!(odd.contains("NodePlanApproval `of-eve` cannot be read"), "{odd}");
@@ -501,7 +513,10 @@ mod tests {
         assert_eq!(ledger.faults.len(), 0, "{:?}", ledger.faults);
         let lines: Vec<String> = shown(&ledger).iter().map(Shown::line).collect();
         assert_eq!(lines.len(), 1, "{lines:?}");
-        assert!(lines[0].starts_with("Ended: 3 plans alike since 2026-01-01T00:01:00Z, Failed"), "{lines:?}");
+        assert!(
+            lines[0].starts_with("Ended: 3 similar plans since 2026-01-01T00:01:00Z, Failed"),
+            "{lines:?}"
+        );
         assert!(
             lines[0].ends_with("`, create, folder `2026-01/create-x`, +1 ~0 -3, -$412.05/month"),
             "{lines:?}"

@@ -46,9 +46,9 @@ fn managed(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
     if foreign.is_empty() {
         return Ok(());
     }
-    let faults = foreign.iter().map(|node| {
-        format!("`--destroy --target node/{node}`: it belongs to no NodePool, and nodes of others are never removed")
-    });
+    let faults = foreign
+        .iter()
+        .map(|node| format!("`--destroy --target node/{node}`: not managed by a NodePool; never deleted"));
     Err(Failure::errors(faults.collect())
         .hint("nodes of agent pools go by AKS: `az aks nodepool scale` or `az aks nodepool delete-machines`"))
 }

@@ -44,6 +44,17 @@ impl Ui {
         width.ok().filter(|width| *width >= COLUMNS_MIN).unwrap_or(COLUMNS_MAX)
     }
 
+    /// Returns whether standard output is coloured.
+    #[cfg(feature = "live")]
+    #[must_use]
+    pub(super) fn is_coloured(self) -> bool {
+        match self.color {
+            ColorChoice::Auto => AutoStream::choice(&io::stdout()) != ColorChoice::Never,
+            ColorChoice::AlwaysAnsi | ColorChoice::Always => true,
+            ColorChoice::Never => false,
+        }
+    }
+
     /// Writes styled lines to standard output.
     ///
     /// # Errors

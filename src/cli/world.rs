@@ -206,7 +206,7 @@ pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
 /// Plans a world with a progress line, adds to what is proposed, and has the plan judged.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug of nodeform.
+/// The plan that the judge refused: a bug in nodeform.
 pub(super) fn planned_with(
     world: &World,
     with: impl FnOnce(Proposed) -> Proposed,

@@ -72,7 +72,7 @@ impl ClusterFailure {
         Self {
             kind: ClusterFailureKind::GateClosed,
             what: format!("`{request}` is not sent: {closed}"),
-            hint: "run the command again: it goes on with what has begun".to_owned(),
+            hint: "run the command again: it resumes started changes".to_owned(),
         }
     }
 
@@ -85,7 +85,7 @@ impl ClusterFailure {
         Self {
             kind: ClusterFailureKind::Unreachable,
             what: format!("`{request}`: no answer from the API server at {server} in {waited}"),
-            hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
+            hint: "check that `kubectl get nodes` works from here, with the same context".to_owned(),
         }
     }
 
@@ -95,7 +95,7 @@ impl ClusterFailure {
             return Self {
                 kind: ClusterFailureKind::Unreachable,
                 what: format!("`{request}`: no answer from the API server at {server}: {}", chain(error)),
-                hint: "look whether `kubectl get nodes` works from here, with the same context".to_owned(),
+                hint: "check that `kubectl get nodes` works from here, with the same context".to_owned(),
             };
         };
         let (kind, hint) = told(status.code);
@@ -112,16 +112,15 @@ fn told(code: u16) -> (ClusterFailureKind, &'static str) {
             Kind::Unauthenticated,
             "sign in again: `az aks get-credentials`, or `kubelogin convert-kubeconfig -l azurecli`",
         ),
-        403 => (
-            Kind::Forbidden,
-            "ask for a role that allows it: `kubectl auth can-i --list` says what yours allows",
-        ),
-        404 => (Kind::NotFound, "look whether the API is installed: `kubectl api-resources`"),
+        403 => {
+            (Kind::Forbidden, "get a role that allows it; `kubectl auth can-i --list` shows your permissions")
+        }
+        404 => (Kind::NotFound, "check that the API is installed: `kubectl api-resources`"),
         409 => (Kind::Conflict, "run the command again: somebody else wrote to the object"),
         410 => (Kind::Expired, "run the command again"),
         400 | 422 => (
             Kind::Invalid,
-            "look whether the CRDs are those of this version: `nodeform crds | kubectl apply --server-side -f -`",
+            "check that the CRDs are those of this version: `nodeform crds | kubectl apply --server-side -f -`",
         ),
         429 => (Kind::TooMany, "wait, and run the command again"),
         _ => (Kind::Other, "look at the API server: `kubectl get --raw /readyz?verbose`"),

@@ -196,8 +196,8 @@ impl Cluster {
         }
         Err(ClusterFailure {
             kind: ClusterFailureKind::Other,
-            what: format!("`GET {path}` does not come to an end after {PAGES_MAX} pages"),
-            hint: "look whether something else than an API server answers there".to_owned(),
+            what: format!("`GET {path}` does not end after {PAGES_MAX} pages"),
+            hint: "check that an API server answers there".to_owned(),
         })
     }
 
@@ -213,7 +213,7 @@ impl Cluster {
     fn no_api_server(&self, path: &str, why: &dyn Display) -> ClusterFailure {
         ClusterFailure {
             kind: ClusterFailureKind::Other,
-            what: format!("`GET {path}`: what answers at {} is no API server: {why}", self.server()),
+            what: format!("`GET {path}`: the server at {} is no API server: {why}", self.server()),
             hint: "look where the kubeconfig leads: `kubectl config view --minify`".to_owned(),
         }
     }

@@ -222,7 +222,7 @@ impl Cluster {
 }
 
 fn no_api_server(what: &str) -> Status {
-    Status::failure(what, "what answers there is no API server").with_code(200)
+    Status::failure(what, "the server there is no API server").with_code(200)
 }
 
 /// Reads what an API server says of a refusal; something else in front of it may say it in HTML.

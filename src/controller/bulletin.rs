@@ -2,7 +2,7 @@
 //!
 //! Must never be asked what to do: it only tells.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -60,6 +60,8 @@ pub(super) struct Standing<'s> {
     pub(super) reviews: Vec<FleetReview>,
     /// What stands in the way of those.
     pub(super) review_troubles: Vec<String>,
+    /// The nodes that approved plans change, each with what it waits for, where that is known.
+    pub(super) approved: BTreeMap<String, Option<String>>,
     /// Who of Azure throttles or does not answer.
     pub(super) troubles: Vec<Trouble>,
     pub(super) at: Timestamp,
@@ -99,9 +101,12 @@ impl Bulletin {
 
     /// Takes that a round ended with a bug.
     pub(super) fn round_panicked(&mut self, error: &tokio::task::JoinError) {
-        let because = format!("the round ended with a bug of nodeform: {error}");
+        let because = format!("the round failed with a bug in nodeform: {error}");
         self.metrics.panicked();
-        tracing::error!(hint = "report it with the lines before; the next round plans again", "{because}");
+        tracing::error!(
+            hint = "report it with the preceding log lines; the next round plans again",
+            "{because}"
+        );
         self.news.stops = vec![because];
     }
 
@@ -183,19 +188,17 @@ impl Bulletin {
         self.tell_waiting(flights, *at);
         self.news.reviews.clone_from(&standing.reviews);
         let mut news = self.news.clone();
+        news.take_approved(&standing.approved);
         news.stops.extend(standing.review_troubles.iter().cloned());
         news.stops.extend(self.unread.iter().map(ToString::to_string));
         news.stops.extend(self.faulty.iter().cloned().chain(found.standing.because.clone()));
-        news.stops.extend(
-            flights.blind().map(|because| format!("nothing is done until this can be read: {because}")),
-        );
+        news.stops.extend(flights.blind().map(|because| format!("paused: cannot read {because}")));
         news.stops.extend(flights.stop());
         let troubles = self.troubles(standing);
         let is_told_by_other = beside.is_some_and(|beside| beside.reports);
         let beside = beside.map(|Beside { namespace, holder, .. }| {
             format!(
-                "`{holder}` holds Lease `{namespace}/{}` and is none of this Deployment's Pods: nothing is done beside it, \
-                 and it goes on once the Lease is free",
+                "`{holder}` holds Lease `{namespace}/{}` and is not a Pod of this Deployment: waiting until the Lease is free",
                 lease::NAME
             )
         });
@@ -214,7 +217,7 @@ impl Bulletin {
         let waiting =
             automatic::waiting(&self.known, self.pods.as_deref(), &flights.coming(), (at, self.clock_speed));
         for FleetWaiting { pods, example, because, since } in self.news.take_waiting(&waiting) {
-            tracing::warn!(pods, example, since, "pods wait: {because}");
+            tracing::warn!(pods, example, since, "pods are Pending: {because}");
         }
     }
 
@@ -231,8 +234,8 @@ impl Bulletin {
             let until = at.saturating_add(SignedDuration::try_from(*again).unwrap_or(SignedDuration::MAX));
             let (since, until) = (since.unwrap_or(at), until.unwrap_or(at));
             let next = match again.is_zero() {
-                true => "the request is still waited for".to_owned(),
-                false => format!("the next request goes at {until:.0}"),
+                true => "still waiting for the response".to_owned(),
+                false => format!("next request at {until:.0}"),
             };
             let line = format!("Azure: {who} {what} since {since:.0}; {next}");
             let subject = format!("{who} {what}");
@@ -243,7 +246,7 @@ impl Bulletin {
             lines.push(line);
         }
         for over in self.troubled.difference(&said) {
-            tracing::info!("Azure: no longer: {over}");
+            tracing::info!("Azure: resolved: {over}");
         }
         self.troubled = said;
         lines

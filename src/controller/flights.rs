@@ -21,7 +21,7 @@ use crate::rollout::{self, Action, Evicted, Next, Silent, Standing, Told, WaitsO
 use crate::world::Seen;
 
 /// Why what has not begun of a plan is dropped.
-const REPLACED: &str = "a later plan took the place of what had not begun";
+const REPLACED: &str = "superseded by a newer plan";
 
 /// Why what has not begun of a plan is dropped once only what has begun is to be ended.
 const WOUND_DOWN: &str = "the NodeFleet's mode is `observe`";
@@ -69,7 +69,7 @@ pub(super) struct Flight {
     /// A later plan took the place of what has not begun of it.
     pub(super) is_superseded: bool,
     has_stepped: bool,
-    /// Whether nothing of it is left to do.
+    /// Whether no changes are left.
     is_over: bool,
     /// What waits for its turn.
     paced: Vec<Paced>,
@@ -315,7 +315,7 @@ impl Flights {
     pub(super) fn stop(&self) -> Option<String> {
         let stop = self.brakes.as_ref()?.stop();
         stop.filter(|_| self.flights.iter().any(|flight| !flight.paced.is_empty()))
-            .map(|because| format!("what has not begun waits for {because}"))
+            .map(|because| format!("changes not started wait for {because}"))
     }
 
     /// Returns whether what keeps changes that have not begun is another than at the last look.
@@ -362,13 +362,13 @@ impl Flights {
         self.health.progressed();
         if self.unread != failures {
             let news = failures.iter().filter(|because| !self.unread.contains(because));
-            news.for_each(|because| tracing::warn!("nothing is done until this can be read: {because}"));
+            news.for_each(|because| tracing::warn!("paused: cannot read {because}"));
             self.unread = failures;
         }
         let Some(seen) = seen else { return ended };
         let brakes = brakes.read().await;
         if let Some(because) = brakes.stop().filter(|_| self.brakes.as_ref() != Some(&brakes)) {
-            tracing::info!("nothing new begins: it waits for {because}");
+            tracing::info!("no new changes start: waiting for {because}");
         }
         self.brakes = Some(brakes.clone());
         self.health.progressed();
@@ -380,7 +380,8 @@ impl Flights {
                 Some(_) => brakes.clone().reviewed(),
                 None => brakes.clone(),
             });
-            flight.carrying.take_back(self.is_winding_down);
+            let is_withdrawn = flight.approval.as_ref().is_some_and(|it| it.stop.is_withdrawn());
+            flight.carrying.take_back(self.is_winding_down || is_withdrawn);
             let is_over = flight.step((&seen, &laid), is_held, &mut ended).await;
             flight.is_over = is_over;
             self.health.progressed();

@@ -14,7 +14,7 @@ const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 pub(super) async fn mark_lost(writer: &Writer, mark: &LostMark) {
     let (claim, value): (&ClaimName, Value) = match mark {
         LostMark::Set(claim, since) => {
-            tracing::warn!(%claim, "its Node had joined and is gone since {since:.0}: it holds no pods, and its VM is given up");
+            tracing::warn!(%claim, "its Node had joined and is gone since {since:.0}: it runs no pods, so its VM is deleted");
             (claim, json!(format!("{since:.0}")))
         }
         LostMark::Clear(claim) => {

@@ -133,7 +133,7 @@ impl Metrics {
         family(
             "nodeform_fleet_cost_usd_per_hour",
             "gauge",
-            "What the fleet costs, would cost after the last plan, and costs at least.",
+            "Hourly cost of the fleet: now, after the last plan, and the lower bound.",
             cost.map(|(state, cost)| {
                 format!("{{state=\"{state}\"}} {}.{:06}", cost / DOLLAR, (cost % DOLLAR).abs())
             })
@@ -148,22 +148,22 @@ impl Metrics {
         lines.push(format!("_bucket{{le=\"+Inf\"}} {}", counted.plans));
         lines.push(format!("_sum {}", seconds(counted.planned_milliseconds)));
         lines.push(format!("_count {}", counted.plans));
-        family("nodeform_plan_duration_seconds", "histogram", "How long a round was planned.", lines);
+        family("nodeform_plan_duration_seconds", "histogram", "Time spent planning a round.", lines);
         let mut lines = quantiles(&counted.started)
             .map(|(quantile, took)| format!("{{quantile=\"{quantile}\"}} {}", seconds(took)))
             .collect::<Vec<_>>();
         lines.push(format!("_sum {}", seconds(counted.started_milliseconds)));
         lines.push(format!("_count {}", counted.starts));
-        let help = "How long pods that waited took from their creation until they ran.";
+        let help = "Time from the creation of Pending pods until they ran.";
         family("karpenter_pods_startup_duration_seconds", "summary", help, lines);
         let changes = counted.changes.iter().map(|((class, outcome), count)| {
             format!("{{class=\"{class}\",outcome=\"{}\"}} {count}", outcome.replace(' ', "-"))
         });
         family("nodeform_changes_total", "counter", "Changes that have ended.", changes.collect());
         let claims = [
-            ("karpenter_nodeclaims_created_total", "NodeClaims that were made.", counted.created),
-            ("karpenter_nodeclaims_terminated_total", "NodeClaims that are gone.", counted.terminated),
-            ("nodeform_panics_total", "Panics that were caught: each is a bug of nodeform.", counted.panics),
+            ("karpenter_nodeclaims_created_total", "NodeClaims created.", counted.created),
+            ("karpenter_nodeclaims_terminated_total", "NodeClaims deleted.", counted.terminated),
+            ("nodeform_panics_total", "Panics caught: each is a bug in nodeform.", counted.panics),
         ];
         let leads = format!(" {}", u8::from(counted.is_leading));
         family("nodeform_leader", "gauge", "Whether this replica holds the Lease.", vec![leads]);

@@ -45,6 +45,7 @@ mod told;
 
 pub use desk::Repository;
 pub use metrics::Metrics;
+pub use proposer::forge_account;
 pub use role::Role;
 pub use run::{Controller, run};
 pub use serve::{Health, serve_health, serve_metrics};

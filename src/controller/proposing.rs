@@ -138,7 +138,7 @@ impl<'a> Proposals<'a> {
         let fresh = gitops::planned(&world, Some(class), |own| self.board.others(own), planner);
         fresh.map_err(|refused| {
             let finding = refused.findings.first().map(ToString::to_string).unwrap_or_default();
-            format!("the judge refuses what would be proposed, which is a bug of nodeform: {finding}")
+            format!("the checker rejects the proposal, which is a bug in nodeform: {finding}")
         })
     }
 

@@ -66,19 +66,16 @@ pub(super) const fn is_own(plan: &Recorded) -> bool {
 /// Takes away what removals have begun whose plan is gone or has ended.
 pub(super) async fn lift(writer: &Writer, abandoned: &[Abandoned]) {
     for Abandoned { node, plan, .. } in abandoned {
-        tracing::info!(%node, plan = &**plan, "the plan that began to remove it is gone or has ended: the removal counts for nothing");
+        tracing::info!(%node, plan = &**plan, "cancelling removal: its plan was deleted or has ended");
     }
     if let Err(fault) = apply::lift(writer, abandoned).await {
-        tracing::warn!(
-            hint = fault.hint(),
-            "marks of removals stay whose plan is gone or has ended: {fault}"
-        );
+        tracing::warn!(hint = fault.hint(), "could not cancel abandoned removals: {fault}");
     }
 }
 
 /// Lets NodePlans go that nobody asks for any more.
 pub(super) async fn tidy(writer: &Writer) {
     if let Err(fault) = apply::tidy(writer, writer.cluster().clock().now()).await {
-        tracing::warn!(hint = fault.hint(), "old NodePlans stay: {fault}");
+        tracing::warn!(hint = fault.hint(), "could not delete old NodePlans: {fault}");
     }
 }

@@ -107,7 +107,7 @@ pub(super) struct Merging {
 impl Merging {
     /// Looks what of a merged plan begins.
     fn look(&mut self, (world, desk): (&World, &Desk), folder: &Folder, begun: &BTreeSet<ChangeId>) {
-        let Folder { name, proposal, .. } = folder;
+        let Folder { name, proposal, approved_by } = folder;
         let plan = proposal.plan.clone();
         let known = desk.ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
@@ -118,13 +118,13 @@ impl Merging {
         };
         let (struck, before, terms) = (folder.struck(), before.as_ref(), Terms::default());
         let begins = |plan, said| Begins { name: name.clone(), plan, said };
-        match gitops::taken(Taking { world, checked, struck, begun, before, terms }) {
+        match gitops::taken(Taking { world, checked, struck, begun, before, approved_by, terms }) {
             Ok(Narrowed { plan, mut said }) => {
                 said.extend(folder.approval());
                 self.begins = Some(begins(plan, said));
             }
             Err(NotTaken::Refused(refused)) => {
-                let bug = "the judge refuses the second plan, which is a bug of nodeform";
+                let bug = "the checker rejects the second plan, which is a bug in nodeform";
                 let findings = refused.findings.iter().map(|finding| format!("{bug}: {finding}"));
                 self.refuse(name, &findings.collect::<Vec<String>>(), [desk.anew(name)]);
             }

@@ -200,7 +200,7 @@ async fn on_a_thread<T: Send + 'static>(
 ) -> Result<T, Vec<String>> {
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|error| {
         metrics.panicked();
-        Err(vec![format!("planning ended with a bug of nodeform: {error}")])
+        Err(vec![format!("planning failed with a bug in nodeform: {error}")])
     })
 }
 
@@ -310,6 +310,6 @@ fn said(problems: &[Problem]) -> Vec<String> {
 fn of_judge(refused: &RefusedPlan) -> Vec<String> {
     let findings = refused.findings.iter().map(ToString::to_string);
     findings
-        .map(|finding| format!("the judge refuses the plan, which is a bug of nodeform: {finding}"))
+        .map(|finding| format!("the checker rejects the plan, which is a bug in nodeform: {finding}"))
         .collect()
 }

@@ -27,7 +27,7 @@ const AGAIN: Duration = Duration::from_secs(2);
 const ENDING_MAX: Duration = Duration::from_millis(1_200);
 
 /// What is said where the Lease cannot be had.
-pub(super) const NOT_OURS: &str = "the Lease is not ours";
+pub(super) const NOT_OURS: &str = "cannot become leader";
 
 /// What the controller works with.
 pub struct Controller {
@@ -113,20 +113,20 @@ async fn leads(controller: &Controller) {
         controller.metrics.leading(false);
         match why {
             Why::Stopped => {
-                tracing::info!("stopped; what has begun is gone on with by the next to hold the Lease");
+                tracing::info!("stopped; the next leader resumes started changes");
             }
             Why::OtherMode => tracing::info!("the mode has changed"),
             Why::WoundDown => {
                 may_have_begun = false;
-                tracing::info!("the mode has changed, and nothing more is done");
+                tracing::info!("the mode has changed: stopping");
             }
             Why::Lost(because) => {
                 may_have_begun = true;
-                tracing::warn!("nothing more is written: {because}");
+                tracing::warn!("lost leadership, stopped writing: {because}");
             }
         }
         if let Err(failure) = held.release().await {
-            once.failed("the Lease could not be let go", &failure);
+            once.failed("could not release the Lease", &failure);
         }
     }
 }

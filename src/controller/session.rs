@@ -269,6 +269,7 @@ impl<'a> Session<'a> {
             fights: &self.fights,
             reviews: if self.leads() { self.reviews.listed() } else { Vec::new() },
             review_troubles: self.reviews.troubles().collect(),
+            approved: self.reviews.approved(),
             troubles: self.controller.azure.troubles(),
             at: self.now(),
         };
@@ -367,7 +368,7 @@ impl<'a> Session<'a> {
             if self.winding.is_none() {
                 begun.extend(half.collect::<Vec<_>>());
             }
-            tracing::info!(plan = plan.id(), begun = begun.len(), "going on with what has begun");
+            tracing::info!(plan = plan.id(), begun = begun.len(), "resuming plan");
             match review::resume(plan, review::Now { snapshot, policy, begun: &begun }) {
                 Ok(approved) => self.carry((snapshot, policy), approved).await,
                 Err(faults) => self.not_approved(&faults),

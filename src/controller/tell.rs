@@ -57,7 +57,7 @@ impl Teller {
                 tracing::warn!(
                     plan,
                     change = %action.change,
-                    "{}, {}: {because}; it is tried again",
+                    "{}, {}: {because}; retrying",
                     self.object(&action.change),
                     action.effect
                 );
@@ -70,7 +70,7 @@ impl Teller {
                 tracing::error!(
                     plan,
                     change = %action.change,
-                    hint = "report it with this line; the change is tried again",
+                    hint = "report it with this line; the change is retried",
                     "{}, {}: {because}",
                     self.object(&action.change),
                     action.effect
@@ -81,7 +81,7 @@ impl Teller {
             }
             Event::Settled { change, outcome } => return self.settled(change, outcome),
             Event::Blind { because } => {
-                tracing::warn!(plan, "nothing is done until this can be read: {because}");
+                tracing::warn!(plan, "paused: cannot read {because}");
             }
         }
         None
@@ -161,7 +161,7 @@ pub(super) fn kept(event: &Event) {
     match event {
         Event::Did(action) => tracing::info!(of = %action.change, "{}", action.effect),
         Event::TriesAgain { action, because, is_new: true } => {
-            tracing::warn!(of = %action.change, "{}: {because}; it is tried again", action.effect);
+            tracing::warn!(of = %action.change, "{}: {because}; retrying", action.effect);
         }
         Event::Failed { action, because } => {
             tracing::warn!(of = %action.change, "{} failed: {because}", action.effect);

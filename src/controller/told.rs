@@ -17,7 +17,7 @@ pub(super) fn proposed(placed: Option<(ChangeClass, Placed)>, gone: &[Gone]) {
 
 fn of_gone(Gone { what, why, fault }: &Gone) {
     match fault {
-        None => tracing::info!("{what} is taken back: {why}"),
-        Some(fault) => tracing::warn!("{what} ({why}) is not taken back: {fault}"),
+        None => tracing::info!("{what} is rolled back: {why}"),
+        Some(fault) => tracing::warn!("{what} ({why}) could not be rolled back: {fault}"),
     }
 }

@@ -52,10 +52,12 @@ pub enum FaultKind {
         because: String,
     },
     /// The answer is too large.
-    #[error("the answer has more than {} MiB, which is not read", ANSWER_BYTES_MAX >> 20)]
+    #[error("the response is larger than {} MiB", ANSWER_BYTES_MAX >> 20)]
     TooMuch,
     /// The answer leads elsewhere.
-    #[error("it redirects to `{to}` ({status}), which is not followed: the token would go along")]
+    #[error(
+        "it redirects to `{to}` ({status}), which is not followed, because it would send the token there"
+    )]
     Redirects {
         /// The status.
         status: u16,
@@ -192,12 +194,12 @@ impl FaultKind {
                 "check the host, and that network policies and HTTPS_PROXY let nodeform reach it"
             }
             Self::Certificate { .. } => {
-                "name a file with the certificate of its authority by SSL_CERT_FILE; a proxy that reads what passes has an authority of its own"
+                "set SSL_CERT_FILE to a file with the CA certificate; a proxy that inspects TLS has its own CA"
             }
             Self::Slow { .. } | Self::Lost { .. } => {
-                "nothing is done twice: the next round looks first; if it stays so, check what answers at the host"
+                "nothing is done twice: the next round checks first; if it persists, check which server answers at the host"
             }
-            Self::TooMuch => "check what answers at the host; keep plans in a repository of their own",
+            Self::TooMuch => "check which server answers at the host; keep plans in their own repository",
             Self::Redirects { .. } => {
                 "name the address that it leads to, if you trust it; a page to sign in means that the token is missing or expired"
             }
@@ -205,16 +207,18 @@ impl FaultKind {
                 "check that the token is whole and has not expired; create a new one if it has"
             }
             Self::Denied { .. } => {
-                "let the token read the repository, and write pull requests, comments and commit statuses"
+                "let the token read the repository, and write pull requests, comments and commit statuses; check that the repository is not archived"
             }
             Self::NotFound => "check the address of the repository, and that the token may read it",
             Self::Conflict { .. } => {
-                "look at the pull request: somebody else changed it; the next round looks again"
+                "check the pull request: somebody else changed it; the next round checks again"
             }
-            Self::Invalid { .. } => "check that both branches exist, and what the repository's rules allow",
-            Self::Wait { .. } => "nothing is to be done; if it stays so, let fewer programs use this token",
+            Self::Invalid { .. } => {
+                "check that both branches exist, that the repository is not archived, and what its rules allow"
+            }
+            Self::Wait { .. } => "no action needed; if it persists, let fewer programs use this token",
             Self::Broken { .. } => {
-                "wait: the next round tries again; if it stays so, ask whoever runs the forge"
+                "wait: the next round retries; if it persists, ask the administrators of the forge"
             }
             Self::NotTheApi { .. } => {
                 "check the address and the kind of the forge; a page to sign in means that the token is missing or expired"

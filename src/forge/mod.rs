@@ -41,7 +41,7 @@ pub use fault::{FaultKind, ForgeFault, Words};
 pub use kind::{ForgeKind, TextLimits};
 pub use pull_request::{Branches, CommitId, Opened, PullRequest, PullRequestState, Sought, Text, Written};
 pub use review::{Review, Standing, Verdict};
-pub use settings::{Credential, Settings, connect};
+pub use settings::{Credential, Issued, Settings, connect, git_token};
 pub use status::{Status, StatusState};
 pub use user::{Permission, User};
 

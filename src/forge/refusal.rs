@@ -140,7 +140,7 @@ mod tests {
         for (status, text) in [
             (
                 302,
-                "it redirects to `an unknown address` (302), which is not followed: the token would go along",
+                "it redirects to `an unknown address` (302), which is not followed, because it would send the token there",
             ),
             (400, "the request was not accepted (400): no\u{fffd}[2J"),
             (401, "the token was not accepted (401): no\u{fffd}[2J"),
@@ -216,8 +216,11 @@ mod tests {
     #[test]
     fn a_redirect_names_the_host_alone() {
         let to = |location| kind(307, &[("location", location)], "");
-        let words =
-            |to| format!("it redirects to `{to}` (307), which is not followed: the token would go along");
+        let words = |to| {
+            format!(
+                "it redirects to `{to}` (307), which is not followed, because it would send the token there"
+            )
+        };
         assert_eq!(to("https://evil.example/a?token=canary"), words("https://evil.example"));
         assert_eq!(to("/login"), words("another path"));
     }

@@ -2,10 +2,12 @@
 
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::azure_devops::AzureDevOps;
 use super::fault::{FaultKind, ForgeFault};
 use super::gitea::Gitea;
-use super::github::GitHub;
+use super::github::{self, GitHub};
 use super::gitlab::GitLab;
 use super::kind::ForgeKind;
 use super::place::Place;
@@ -47,19 +49,56 @@ pub enum Credential {
     },
 }
 
-/// Makes a client of a repository. Nothing is sent.
+/// A token that somebody gave, and when it ends.
+#[derive(Clone, Debug)]
+pub struct Issued {
+    /// The token.
+    pub token: Secret,
+    /// When it ends.
+    pub until: Timestamp,
+}
+
+/// Gets a token by which Git may fetch from and push to the repository, by the key of a GitHub App; nothing where the credential
+/// is a token itself.
 ///
 /// # Errors
-/// The address is not one of such a forge, the token cannot be sent, or TLS cannot be set up.
-pub fn connect(settings: &Settings) -> Result<Box<dyn Forge>, ForgeFault> {
-    connected(settings).map_err(|kind| ForgeFault {
+/// The settings are not those of a GitHub repository, or GitHub gives none.
+pub async fn git_token(settings: &Settings) -> Result<Option<Issued>, ForgeFault> {
+    match (&settings.credential, settings.kind) {
+        (Credential::App { .. }, ForgeKind::GitHub) => {
+            let place = Place::of(&settings.address).map_err(|because| FaultKind::Settings { because });
+            let place = place.map_err(|kind| unusable(settings, kind))?;
+            github::git_token(settings, &place).await.map(Some)
+        }
+        (Credential::App { .. }, kind @ (ForgeKind::Gitea | ForgeKind::GitLab | ForgeKind::AzureDevOps)) => {
+            Err(unusable(settings, FaultKind::Settings { because: no_apps(kind) }))
+        }
+        (Credential::Token(_) | Credential::Bearer(_), _) => Ok(None),
+    }
+}
+
+fn no_apps(kind: ForgeKind) -> String {
+    format!("{kind} has no Apps: only GitHub has")
+}
+
+/// Says which repository cannot be used, and why.
+pub(super) fn unusable(settings: &Settings, kind: FaultKind) -> ForgeFault {
+    ForgeFault {
         deed: format!("use {} as a repository of {}", settings.address, settings.kind),
         host: url::Url::parse(settings.address.as_str())
             .ok()
             .and_then(|url| url.host_str().map(str::to_owned))
             .unwrap_or_default(),
         kind,
-    })
+    }
+}
+
+/// Makes a client of a repository. Nothing is sent.
+///
+/// # Errors
+/// The address is not one of such a forge, the token cannot be sent, or TLS cannot be set up.
+pub fn connect(settings: &Settings) -> Result<Box<dyn Forge>, ForgeFault> {
+    connected(settings).map_err(|kind| unusable(settings, kind))
 }
 
 fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
@@ -81,8 +120,7 @@ impl Settings {
             (Credential::Bearer(token), _) => Some(Authorization::of("Bearer", token)),
             (Credential::App { .. }, _) if self.kind == ForgeKind::GitHub => None,
             (Credential::App { .. }, _) => {
-                let because = format!("{} has no Apps: only GitHub has", self.kind);
-                return Err(FaultKind::Settings { because });
+                return Err(FaultKind::Settings { because: no_apps(self.kind) });
             }
         };
         let because = || "the token is empty, or has letters that a token does not have".to_owned();

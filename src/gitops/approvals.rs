@@ -5,21 +5,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::commit::proposal_at;
 use super::fault::GitOpsFault;
 use super::folders::{Folder, Folders, Refused};
 use super::place::Place;
 use crate::api::node_fleet::{Approvals, Git};
 use crate::forge::{
-    Branches, Forge, ForgeFault, Permission, PullRequest, PullRequestState, Review, Sought, Standing, User,
-    Verdict,
+    Branches, CommitId, Forge, ForgeFault, Permission, PullRequest, PullRequestState, Review, Sought,
+    Standing, User, Verdict,
 };
-use crate::git::remote::{Branch, Clone};
+use crate::git::remote::{Branch, Clone, PlanEntry};
 use crate::ledger::Ledger;
-use crate::model::ChangeClass;
+use crate::model::{Approver, ChangeClass};
 use crate::plan::file;
-use crate::render::proposal::derived_by;
 use crate::render::words::{count, verb};
-use crate::review::proposal::{self, Files, Proposal, classes};
+use crate::review::proposal::classes;
 
 /// Whose approval counts for nothing.
 const NOT_A_WRITER: &str = "may not write to the repository";
@@ -72,13 +72,13 @@ impl Asking<'_> {
     }
 
     /// Returns who approved a plan.
-    async fn approved(&self, folder: &Folder, rules: &[&Approvals]) -> Result<Vec<String>, GitOpsFault> {
+    async fn approved(&self, folder: &Folder, rules: &[&Approvals]) -> Result<Vec<Approver>, GitOpsFault> {
         let forge = match self.forge {
             Ok(Some(forge)) => forge,
             Ok(None) => return Err(no_forge()),
             Err(fault) => {
-                let because = format!("whether it is approved is not known: {fault}");
-                return Err(GitOpsFault::of(because).hint("it is looked at again once the forge answers"));
+                let because = format!("cannot determine whether it is approved: {fault}");
+                return Err(GitOpsFault::of(because).hint("it is checked again when the forge answers"));
             }
         };
         let pull_request = self.merged(forge, folder).await?;
@@ -87,7 +87,7 @@ impl Asking<'_> {
         for review in forge.reviews(pull_request.number).await.map_err(unknown)? {
             if review.verdict == Verdict::Approved {
                 let counts = self.counts((forge, &own), (folder, &pull_request), &review).await?;
-                votes.push(Vote { by: review.by, counts });
+                votes.push(Vote { commit: review.commit, by: review.by, counts });
             }
         }
         let mut approved = BTreeSet::new();
@@ -98,7 +98,7 @@ impl Asking<'_> {
             }
             approved.extend(counted);
         }
-        Ok(approved.into_iter().collect())
+        Ok(approvers(&approved, &votes, &pull_request))
     }
 
     /// Returns the pull request that brought a plan.
@@ -151,7 +151,9 @@ impl Asking<'_> {
             return Err("approved a commit that the forge does not name".to_owned());
         };
         let short = commit.as_str().get(..7).unwrap_or_default();
-        match self.read_at(folder, commit.as_str()) {
+        let name = folder.name.folder();
+        let is_its = |entry: &PlanEntry| entry.month == folder.name.month && entry.name == name;
+        match proposal_at((self.place, self.clone), commit.as_str(), is_its) {
             Err(because) => Err(format!("approved commit {short}, which cannot be read: {because}")),
             Ok(None) => Err(format!("approved commit {short}, which does not have this plan")),
             Ok(Some(approved)) if file::write(&approved.plan) != file::write(&folder.proposal.plan) => {
@@ -170,27 +172,12 @@ impl Asking<'_> {
             }
         }
     }
-
-    /// Reads the plan as a commit has it; nothing where its folder is not there or does not hold together.
-    fn read_at(&self, folder: &Folder, commit: &str) -> Result<Option<Proposal>, String> {
-        let read = || {
-            let tip = self.clone.fetch_commit(commit)?;
-            let entries = self.clone.plans(&tip, &self.place.path)?.entries;
-            let name = folder.name.folder();
-            let entry = entries.iter().find(|entry| entry.month == folder.name.month && entry.name == name);
-            entry.map(|entry| self.clone.files(&tip, entry)).transpose()
-        };
-        let files = read().map_err(|fault| fault.to_string())?;
-        let proposal = files.map(|files| {
-            Files::of(files).and_then(|files| proposal::read(Some(&folder.name), files, derived_by))
-        });
-        Ok(proposal.and_then(Result::ok))
-    }
 }
 
 /// An approval.
 struct Vote {
     by: User,
+    commit: Option<CommitId>,
     /// What its author may do; `Err` says why it counts for nothing.
     counts: Result<Permission, String>,
 }
@@ -205,7 +192,7 @@ struct Tally {
 /// Counts the approvals by what a rule asks for.
 fn tally(rule: &Approvals, votes: &[Vote]) -> Tally {
     let mut tally = Tally::default();
-    for Vote { by, counts } in votes {
+    for Vote { by, counts, commit: _ } in votes {
         let is_named = rule.by.as_ref().map(|names| names.iter().any(|name| is_called(by, name)));
         let because = match (counts, is_named) {
             (_, Some(false)) => "is not among those whose approval counts".to_owned(),
@@ -219,6 +206,17 @@ fn tally(rule: &Approvals, votes: &[Vote]) -> Tally {
         tally.others.insert(by.login.clone(), because);
     }
     tally
+}
+
+/// Says of those whose approvals counted what they rest on.
+fn approvers(approved: &BTreeSet<String>, votes: &[Vote], pull_request: &PullRequest) -> Vec<Approver> {
+    let page = pull_request.url.as_ref().map_or_else(String::new, |url| format!(", {url}"));
+    let counted = votes.iter().filter(|vote| vote.counts.is_ok() && approved.contains(&vote.by.login));
+    let record = |vote: &Vote| {
+        let commit = vote.commit.as_ref().map_or_else(String::new, |commit| format!(", commit {commit}"));
+        format!("pull request {}{commit}{page}", pull_request.number)
+    };
+    counted.map(|vote| Approver { by: vote.by.login.clone(), record: record(vote) }).collect()
 }
 
 /// Forges do not tell names apart by their case.
@@ -260,13 +258,16 @@ fn missing(
 }
 
 fn no_forge() -> GitOpsFault {
-    GitOpsFault::of("it needs approvals, and the NodeFleet names no forge to read them of")
+    GitOpsFault::of("it needs approvals, and the NodeFleet names no forge to read them from")
         .hint("set `spec.git.forge` of the NodeFleet: `github`, `azuredevops`, `gitlab` or `gitea`")
 }
 
 fn unknown(fault: ForgeFault) -> GitOpsFault {
     let mut fault = GitOpsFault::from(fault);
-    fault.faults.iter_mut().for_each(|what| *what = format!("whether it is approved is not known: {what}"));
+    fault
+        .faults
+        .iter_mut()
+        .for_each(|what| *what = format!("cannot determine whether it is approved: {what}"));
     fault
 }
 
@@ -281,7 +282,7 @@ mod tests {
 
     fn vote(login: &str, counts: Result<Permission, &str>) -> Vote {
         let by = User { id: login.to_owned(), login: login.to_owned() };
-        Vote { by, counts: counts.map_err(str::to_owned) }
+        Vote { by, commit: None, counts: counts.map_err(str::to_owned) }
     }
 
     fn shown(rule: &Approvals, votes: &[Vote]) -> String {
@@ -309,9 +310,8 @@ mod tests {
         );
     }
 
-    #[test]
-    fn what_is_missing_is_said_with_who_did_not_count_and_why() {
-        let pull_request = PullRequest {
+    fn pull_request() -> PullRequest {
+        PullRequest {
             number: 12,
             state: PullRequestState::Open,
             text: crate::forge::Text { title: String::new(), body: String::new() },
@@ -321,7 +321,22 @@ mod tests {
             author: None,
             url: Some("https://forge.example/12".to_owned()),
             is_from_fork: false,
-        };
+        }
+    }
+
+    #[test]
+    fn an_approval_that_counts_names_the_commit_and_the_pull_request() {
+        let commit = CommitId::parse(&"b".repeat(40));
+        let votes = [Vote { commit, ..vote("amy", Ok(Permission::Write)) }, vote("bob", Err("left"))];
+        let named = approvers(&BTreeSet::from(["amy".to_owned(), "bob".to_owned()]), &votes, &pull_request());
+        let told: Vec<String> = named.iter().map(ToString::to_string).collect();
+        let commit = "b".repeat(40);
+        assert_eq!(told, [format!("amy (pull request 12, commit {commit}, https://forge.example/12)")]);
+    }
+
+    #[test]
+    fn what_is_missing_is_said_with_who_did_not_count_and_why() {
+        let pull_request = pull_request();
         let counted = BTreeSet::from(["amy".to_owned()]);
         let others = BTreeMap::from([("bob".to_owned(), "may not write to the repository".to_owned())]);
         let fault = missing(&rule(2, None), &pull_request, (&counted, &others));

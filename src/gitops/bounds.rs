@@ -39,6 +39,6 @@ impl Read {
             "branch `{branch}` has more plans in `{path}` that have not ended than are read: {FOLDERS_MAX} folders of {} MiB; nothing is applied",
             BYTES_MAX >> 20
         );
-        Err(GitOpsFault::stale(what).hint("remove the folders from the branch that no plan needs"))
+        Err(GitOpsFault::stale(what).hint("remove folders that are no longer needed from the branch"))
     }
 }

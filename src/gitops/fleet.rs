@@ -46,10 +46,10 @@ pub async fn fleet(cluster: &Cluster) -> Result<Option<Fleet>, GitOpsFault> {
     match (items.pop(), items.is_empty()) {
         (Some(item), true) => read_fleet(item).map(Some),
         (None, _) => Ok(None),
-        (Some(_), false) => {
-            Err(GitOpsFault::of("the cluster has more than one NodeFleet, and which one counts is not known")
-                .hint("leave one: `kubectl get nodefleets`"))
-        }
+        (Some(_), false) => Err(GitOpsFault::of(
+            "the cluster has more than one NodeFleet, and it is not known which one counts",
+        )
+        .hint("leave one: `kubectl get nodefleets`")),
     }
 }
 

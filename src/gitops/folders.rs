@@ -14,6 +14,7 @@ use crate::api::node_plan::Phase;
 use crate::git::remote::{Clone, PlanEntry, Tip};
 use crate::git::signature::Signers;
 use crate::ledger::Ledger;
+use crate::model::Approver;
 use crate::plan::Plan;
 use crate::render::proposal::derived_by;
 use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, is_month_over};
@@ -29,7 +30,7 @@ pub struct Folder {
     /// Its files.
     pub proposal: Proposal,
     /// Who approved it, where the NodeFleet asks for that.
-    pub approved_by: Vec<String>,
+    pub approved_by: Vec<Approver>,
 }
 
 /// A plan that was merged, and of which nothing is done.
@@ -92,7 +93,8 @@ impl Folder {
     /// Says who approved it.
     #[must_use]
     pub fn approval(&self) -> Option<String> {
-        (!self.approved_by.is_empty()).then(|| format!("approved by {}", self.approved_by.join(", ")))
+        let names: Vec<&str> = self.approved_by.iter().map(|approver| approver.by.as_str()).collect();
+        (!names.is_empty()).then(|| format!("approved by {}", names.join(", ")))
     }
 }
 
@@ -171,8 +173,10 @@ fn is_long_ago(expires_at: Timestamp, now: Timestamp) -> bool {
 }
 
 fn came_back() -> GitOpsFault {
-    GitOpsFault::stale("it was withdrawn before, by removing its folder from the branch: it is spent")
-        .hint("remove the folder, and propose again: `nodeform propose --live`")
+    GitOpsFault::stale(
+        "it was withdrawn before by removing its folder from the branch, so it cannot be applied",
+    )
+    .hint("remove the folder, and propose again: `nodeform propose --live`")
 }
 
 fn unsigned(fault: &str) -> GitOpsFault {

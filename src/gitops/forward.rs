@@ -65,7 +65,7 @@ pub async fn advance(noting: Noting<'_>) -> Result<Advanced, GitOpsFault> {
             Err(failure) if failure.kind == ClusterFailureKind::Conflict => {}
             Err(failure) => {
                 return Err(GitOpsFault::default().and(&failure.what, Some(&failure.hint)).hint(
-                    "whoever applies merged plans needs `patch` on nodefleets.nodeform.dev, to note which commit was applied",
+                    "applying merged plans needs `patch` on nodefleets.nodeform.dev, to note which commit was applied",
                 ));
             }
         }

@@ -7,8 +7,11 @@
 //! `nodeform propose`, `nodeform apply --merged` and the controller do the same by these functions. Must never carry a plan
 //! out itself, print, or read the environment: who calls says where things are and what time it is.
 
+mod access;
 mod approvals;
 mod bounds;
+mod closed;
+mod commit;
 mod fault;
 mod fleet;
 mod folders;
@@ -23,15 +26,17 @@ mod standing;
 mod taking;
 mod withdrawn;
 
+pub use access::{Access, Token, USER};
 pub use approvals::Asking;
 pub use bounds::TOLD_MAX;
+pub use closed::close;
 pub use fault::GitOpsFault;
 pub use fleet::{FLEETS, Fleet, fleet, read_fleet};
 pub use folders::{Folder, Folders, Merged, PassedOver, Refused};
 pub use forward::{Advanced, Noting, advance};
-pub use place::{Access, BRANCH, PATH, Place, Token, USER};
+pub use place::{BRANCH, PATH, Place};
 pub use planning::{PROPOSED, narrow, planned, together};
-pub use pull_requests::{OpenOne, PullRequests, Written, close, connect, keep_up, open, say_differences};
+pub use pull_requests::{OpenOne, PullRequests, Written, connect, keep_up, open, say_differences};
 pub use push::{Going, Gone, NamedText, Proposing, Pushed, files};
 pub use second::{Narrowed, narrowed};
 pub use signing::{signed, signers, signing_key};

@@ -1,24 +1,15 @@
 //! Which repository plans are reviewed in, and who speaks to it.
-#![expect(clippy::disallowed_methods, reason = "a token is read of its file each time, as it may be renewed")]
 
-use std::path::PathBuf;
-
+use super::access::Access;
 use super::fault::GitOpsFault;
 use crate::api::node_fleet::Git;
-use crate::git::remote::{Address, Branch, Clone as GitClone, Credentials, FolderPath};
-use crate::model::secret::Secret;
+use crate::git::remote::{Address, Branch, Clone as GitClone, FolderPath};
 
 /// The branch where nothing else is said.
 pub const BRANCH: &str = "main";
 
 /// The folder of the plans where nothing else is said.
 pub const PATH: &str = "nodeform/plans";
-
-/// The user where the server asks for one beside the token and nothing is said.
-pub const USER: &str = "nodeform";
-
-/// The largest token that is read of a file.
-const TOKEN_BYTES_MAX: u64 = 64 << 10;
 
 /// Which repository is meant, and what of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,29 +20,6 @@ pub struct Place {
     pub branch: Branch,
     /// The folder of the plans.
     pub path: FolderPath,
-}
-
-/// Where a token comes from.
-#[derive(Clone, Debug, Default)]
-pub enum Token {
-    /// There is none: the repository is read as anybody may.
-    #[default]
-    None,
-    /// It was said.
-    Said(Secret),
-    /// It is in a file, which may be written anew.
-    File(PathBuf),
-}
-
-/// Who speaks to repositories, and where clones lie.
-#[derive(Clone, Debug, Default)]
-pub struct Access {
-    /// The folder of the clones.
-    pub cache: PathBuf,
-    /// The user beside the token.
-    pub user: String,
-    /// The token.
-    pub token: Token,
 }
 
 impl Place {
@@ -93,39 +61,5 @@ impl Place {
     /// The token cannot be read, or the cache folder not be used.
     pub fn open(&self, access: &Access) -> Result<GitClone, GitOpsFault> {
         Ok(GitClone::open(&access.cache, self.address.clone(), access.credentials()?)?)
-    }
-}
-
-impl Access {
-    /// Returns the token with its user, as it is now.
-    ///
-    /// # Errors
-    /// Its file cannot be read, or it is none that a header may have.
-    pub fn credentials(&self) -> Result<Option<Credentials>, GitOpsFault> {
-        let token = match &self.token {
-            Token::None => return Ok(None),
-            Token::Said(token) => token.reveal().trim().to_owned(),
-            Token::File(file) => token_of(file)?.reveal().trim().to_owned(),
-        };
-        // Either would end the header, and what follows would be one of its own.
-        if token.chars().chain(self.user.chars()).any(char::is_control) || self.user.contains(':') {
-            return Err(GitOpsFault::of("the Git token or its user has letters that no header may have")
-                .hint("look at NODEFORM_GIT_TOKEN, NODEFORM_GIT_TOKEN_FILE and NODEFORM_GIT_USER"));
-        }
-        Ok(Some(Credentials { user: self.user.clone(), token: Secret::new(token) }))
-    }
-}
-
-fn token_of(file: &std::path::Path) -> Result<Secret, GitOpsFault> {
-    use std::io::Read as _;
-    let mut text = String::new();
-    let read =
-        std::fs::File::open(file).and_then(|file| file.take(TOKEN_BYTES_MAX).read_to_string(&mut text));
-    match read {
-        Ok(_) => Ok(Secret::new(text)),
-        Err(error) => {
-            Err(GitOpsFault::of(format!("the Git token in `{}` cannot be read: {error}", file.display()))
-                .hint("let NODEFORM_GIT_TOKEN_FILE name a file that holds the token alone"))
-        }
     }
 }

@@ -7,8 +7,10 @@ use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::access::Access;
+use super::closed::{mark_letters, marked, rejected};
 use super::fault::GitOpsFault;
-use super::place::{Access, Place};
+use super::place::Place;
 use super::standing::{Around, Proposal};
 use crate::api::node_fleet::{Forge as ForgeWord, Git};
 use crate::api::node_plan::Phase;
@@ -16,8 +18,8 @@ use crate::apply::text;
 use crate::clock::Clock;
 use crate::cluster::Cluster;
 use crate::forge::{
-    self, Branches, CommitId, Credential, Forge, ForgeKind, Marker, PullRequest, PullRequestState, Review,
-    Settings, Status, StatusState, StickyComment, Text,
+    self, Branches, CommitId, Forge, ForgeKind, Marker, PullRequest, PullRequestState, Review, Settings,
+    Status, StatusState, StickyComment, Text,
 };
 use crate::git::remote::Branch;
 use crate::ledger::{Ledger, Recorded};
@@ -28,13 +30,6 @@ use crate::review::proposal::work;
 
 /// The mark of the comment that says what became of a plan.
 const OUTCOME: &str = "outcome";
-
-/// The mark of the comment that says why a pull request is closed.
-const CLOSED: &str = "closed";
-
-/// What the work of a plan stands between in a description.
-const MARK: &str = "<!-- nodeform-work: ";
-const MARK_END: &str = " -->";
 
 /// The status of what is proposed, and that of what is applied.
 const PLAN: &str = "nodeform/plan";
@@ -49,6 +44,9 @@ const DIFFERENCES_MAX: usize = 20;
 
 /// How many changes an outcome names one by one.
 const CHANGES_MAX: usize = 200;
+
+/// What stands for a text under a pull request that was merged and whose plan nobody has seen on the branch.
+const MERGED: &str = "merged";
 
 /// What was written before, by pull request: it is not written again.
 pub type Written = BTreeMap<u64, String>;
@@ -93,17 +91,11 @@ pub fn connect(
         Some(ForgeWord::Azuredevops) => ForgeKind::AzureDevOps,
         None => return Ok(None),
     };
-    let Some(credentials) = access.credentials()? else {
+    let Some(credential) = access.credential()? else {
         return Err(GitOpsFault::of(format!("pull requests of {} need a token, and there is none", place.address))
-            .hint("set NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE, or take `spec.git.forge` out of the NodeFleet"));
+            .hint("set NODEFORM_GIT_TOKEN, NODEFORM_GIT_TOKEN_FILE or NODEFORM_GITHUB_APP_ID, or take `spec.git.forge` out of the NodeFleet"));
     };
-    let settings = Settings {
-        kind,
-        address: place.address.clone(),
-        credential: Credential::Token(credentials.token),
-        clock,
-        time_limit: None,
-    };
+    let settings = Settings { kind, address: place.address.clone(), credential, clock, time_limit: None };
     forge::connect(&settings).map(Some).map_err(GitOpsFault::from)
 }
 
@@ -132,6 +124,9 @@ pub async fn keep_up(
             found.closed.insert(branch.to_owned());
             continue;
         }
+        if known.is_none() && is_merged_meanwhile(own(), (around, ledger), written.as_deref_mut()) {
+            continue;
+        }
         let pull_request = match (known, &proposal.plan) {
             (Some(known), _) => Some(known.clone()),
             (None, Some(plan)) if written.is_some() => {
@@ -150,16 +145,11 @@ pub async fn keep_up(
         }
         found.open.insert(branch.to_owned(), OpenOne { number, page: pull_request.url });
     }
-    for pull_request in &listed {
-        let PullRequestState::Closed { at } = &pull_request.state else { continue };
-        let Some(work) = work_of(&pull_request.text.body) else { continue };
-        let at = at.unwrap_or(around.at);
-        let rejected = found.rejected.entry(work.to_owned()).or_insert(at);
-        *rejected = at.max(*rejected);
-    }
+    found.rejected = rejected(around, &listed);
     let Some(written) = written else { return Ok(found) };
     written.retain(|number, _| listed.iter().any(|listed| listed.number == *number));
-    for pull_request in &listed {
+    // What is merged elsewhere brought no plan.
+    for pull_request in listed.iter().filter(|it| it.target == around.place.branch.as_str()) {
         let PullRequestState::Merged { commit, .. } = &pull_request.state else { continue };
         let recorded = pull_request.source.rsplit_once('-').and_then(|(_, id)| ledger.of_id(id));
         if let Some(recorded) = recorded {
@@ -170,27 +160,18 @@ pub async fn keep_up(
     Ok(found)
 }
 
-/// Closes the pull request of a branch that is about to go, and says why.
-///
-/// # Errors
-/// The forge does not answer as one.
-pub async fn close(
-    forge: &dyn Forge,
-    around: &Around,
-    (branch, why): (&str, &str),
-) -> Result<(), GitOpsFault> {
-    let listed = forge.list(branch, around.at).await.map_err(GitOpsFault::from)?;
-    for pull_request in listed.iter().filter(|it| it.source == branch && it.is_open()) {
-        let comment = StickyComment { marker: marker(CLOSED)?, body: format!("Closed: {why}.") };
-        let (number, Text { title, body }) = (pull_request.number, &pull_request.text);
-        if let Some(work) = work_of(body) {
-            // Nobody rejected it: the same may be proposed again.
-            let text = Text { title: title.clone(), body: body.replace(&mark(work), "") };
-            forge.update(number, &text).await.map_err(GitOpsFault::from)?;
-        }
-        forge.close(number, &comment).await.map_err(GitOpsFault::from)?;
-    }
-    Ok(())
+/// Whether one of these was merged since the branches were read, as far as is known: its plan is not in the ledger, and at the
+/// look before it was not merged. Another pull request of the same would be one too many.
+fn is_merged_meanwhile<'a>(
+    mut own: impl Iterator<Item = &'a PullRequest>,
+    (around, ledger): (&Around, &Ledger),
+    written: Option<&mut Written>,
+) -> bool {
+    let target = around.place.branch.as_str();
+    let merged = own.find(|it| matches!(it.state, PullRequestState::Merged { .. }) && it.target == target);
+    let (Some(merged), Some(written)) = (merged, written) else { return false };
+    let is_known = merged.source.rsplit_once('-').is_some_and(|(_, id)| ledger.of_id(id).is_some());
+    !is_known && written.insert(merged.number, MERGED.to_owned()).is_none_or(|before| before != MERGED)
 }
 
 /// Says under a pull request that people are at in what it differs from what would be proposed now.
@@ -203,7 +184,8 @@ pub async fn say_differences(
     differences: &BTreeSet<Arc<str>>,
 ) -> Result<(), GitOpsFault> {
     let mut lines = vec![
-        "The cluster has changed since this was proposed. If it is merged, this is left out:\n".to_owned(),
+        "The cluster has changed since this was proposed. If it is merged, these changes are skipped:\n"
+            .to_owned(),
     ];
     lines.extend(differences.iter().take(DIFFERENCES_MAX).map(|line| format!("- {}", plain(line))));
     if let Some(more) = differences.len().checked_sub(DIFFERENCES_MAX).filter(|more| *more > 0) {
@@ -224,21 +206,10 @@ pub async fn open(
 ) -> Result<PullRequest, GitOpsFault> {
     let branches = Branches { source: source.clone(), target: around.place.branch.clone() };
     let limits = forge.limits();
-    let mark = mark(&work(plan));
-    let body = description(plan, limits.body.saturating_sub(mark.len() + 1));
-    let text = Text { title: title(plan, limits.title), body: format!("{body}\n{mark}") };
+    let work = work(plan);
+    let body = description(plan, limits.body.saturating_sub(mark_letters(&work)));
+    let text = Text { title: title(plan, limits.title), body: marked(&work, &body) };
     Ok(forge.open(&branches, &text).await.map_err(GitOpsFault::from)?.into_pull_request())
-}
-
-/// What readers do not see of a description: the work of its plan.
-fn mark(work: &str) -> String {
-    format!("{MARK}{work}{MARK_END}")
-}
-
-/// Returns the work that a description is of.
-fn work_of(body: &str) -> Option<&str> {
-    let (_, rest) = body.rsplit_once(MARK)?;
-    rest.split_once(MARK_END).map(|(work, _)| work)
 }
 
 /// Says beside the newest commit of a pull request whether the plan holds together.
@@ -315,12 +286,14 @@ fn outcome(recorded: &Recorded, plan: Option<&Plan>) -> String {
         })
         .collect();
     let more = rows.len().saturating_sub(CHANGES_MAX);
-    let mut lines = vec![
-        format!("**{:?}** (plan `{}`)", recorded.phase(), recorded.name),
-        String::new(),
-        "| node | change | outcome |".to_owned(),
-        "| --- | --- | --- |".to_owned(),
-    ];
+    let mut lines = vec![format!("**{:?}** (plan `{}`)", recorded.phase(), recorded.name), String::new()];
+    let approvers = recorded.approvers();
+    if !approvers.is_empty() {
+        lines.extend(
+            approvers.iter().map(|approver| format!("Approved by {}\n", plain(&approver.to_string()))),
+        );
+    }
+    lines.extend(["| node | change | outcome |".to_owned(), "| --- | --- | --- |".to_owned()]);
     lines.extend(rows.into_iter().take(CHANGES_MAX));
     if more > 0 {
         lines.push(format!("\n{} more: `nodeform status`", count(more, "change")));
@@ -344,19 +317,6 @@ fn plain(text: &str) -> String {
     crate::model::shown::plain(text).replace('|', "\\|").replace('<', "&lt;").replace('@', "&#64;")
 }
 
-fn marker(name: &str) -> Result<Marker, GitOpsFault> {
+pub(super) fn marker(name: &str) -> Result<Marker, GitOpsFault> {
     Marker::parse(name).ok_or_else(|| GitOpsFault::of(format!("`{name}` is no marker")))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_work_is_read_back_of_a_description_and_of_no_other_text() {
-        let body = format!("# Plan\n\n{}", mark("abc"));
-        assert_eq!(work_of(&body), Some("abc"));
-        assert_eq!(work_of("# Plan <!-- nodeform-work: abc"), None);
-        assert_eq!(work_of(""), None);
-    }
 }

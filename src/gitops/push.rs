@@ -109,7 +109,7 @@ impl<'a> Proposing<'a> {
         if let Some(edited) = self.of_class().find(|other| other.is_open && !other.proposed.tip.is_ours) {
             let branch = edited.proposed.branch.as_str();
             return Err(GitOpsFault::of(format!(
-                "branch `{branch}` of {} has a commit that nodeform did not make, on a plan that is not merged yet",
+                "branch `{branch}` of {} has a commit by somebody else, on a plan that is not merged yet",
                 place.address
             ))
             .hint("merge it, or delete the branch, and propose again"));
@@ -164,7 +164,7 @@ impl<'a> Proposing<'a> {
         match faults.is_empty() {
             true => Ok(()),
             false => Err(GitOpsFault { faults, ..GitOpsFault::default() }.hint(
-                "propose what is left: `nodeform propose --live`; or merge or delete the other branch first",
+                "propose the rest: `nodeform propose --live`; or merge or delete the other branch first",
             )),
         }
     }

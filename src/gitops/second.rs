@@ -31,7 +31,7 @@ pub struct Narrowed {
 /// ended.
 ///
 /// # Errors
-/// The second plan is refused by the judge: a bug of nodeform.
+/// The second plan is refused by the judge: a bug in nodeform.
 pub fn narrowed(
     world: &World,
     approved: ApprovedPlan,
@@ -55,7 +55,7 @@ pub fn narrowed(
     let mut said: Vec<String> = Vec::new();
     if let Some(because) = covered.drop_if_too_many_are_lost(approved.plan()) {
         said.push(format!(
-            "{because}: the others are not begun; propose them again: `nodeform propose --live`."
+            "{because}: the others are not started; propose them again: `nodeform propose --live`."
         ));
     }
     said.extend(strange(&covered));
@@ -139,7 +139,7 @@ fn pending<'a>(pods: impl IntoIterator<Item = &'a PodKey>) -> Option<String> {
     };
     let which = if pods == 1 { format!("pod `{first}`") } else { count(pods, "pod") };
     Some(format!(
-        "{NEXT}: {which} {stay} Pending, no approved node is for {them}{such}: `nodeform propose --live --class create`."
+        "{NEXT}: {which} {stay} Pending, and no approved node is for {them}{such}: `nodeform propose --live --class create`."
     ))
 }
 

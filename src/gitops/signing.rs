@@ -1,5 +1,5 @@
 //! What plans are signed with, and whose signatures count.
-#![expect(clippy::disallowed_methods, reason = "the key is read of the file that is named")]
+#![expect(clippy::disallowed_methods, reason = "the key is read from the named file")]
 
 use std::io::Read as _;
 use std::path::Path;
@@ -20,7 +20,7 @@ const KEY_BYTES_MAX: u64 = 64 << 10;
 pub fn signing_key(file: &Path) -> Result<SigningKey, GitOpsFault> {
     let unusable = |why: &str| {
         GitOpsFault::of(format!("the signing key in `{}` cannot be used: {why}", file.display()))
-            .hint("let NODEFORM_SIGNING_KEY_FILE name a private key without a passphrase, as `ssh-keygen -t ed25519` writes it")
+            .hint("set NODEFORM_SIGNING_KEY_FILE to a private key without a passphrase, as `ssh-keygen -t ed25519` writes it")
     };
     let mut text = String::new();
     let read = std::fs::File::open(file).and_then(|file| file.take(KEY_BYTES_MAX).read_to_string(&mut text));
@@ -55,7 +55,7 @@ pub fn signed(
     if let Some(signers) = signers(git)? {
         signers.verify(plan, signature.as_deref()).map_err(|fault| {
             GitOpsFault::of(format!("the plan would not be applied: {fault}")).hint(
-                "let NODEFORM_SIGNING_KEY_FILE name the private key of one of `git.signers` of the NodeFleet",
+                "set NODEFORM_SIGNING_KEY_FILE to the private key of one of `git.signers` of the NodeFleet",
             )
         })?;
     }

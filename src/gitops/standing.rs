@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use jiff::{SignedDuration, Timestamp};
 
+use super::access::Access;
 use super::fault::GitOpsFault;
-use super::place::{Access, Place};
+use super::place::Place;
 use crate::git::remote::{Clone, Heads, PlanEntry, Proposed, RemoteFault, Tip};
 use crate::git::signature::Signers;
 use crate::ledger::{Ledger, Recorded};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::folders::Folder;
 use super::second::{Narrowed, narrowed};
+use crate::model::Approver;
 use crate::offline::World;
 use crate::plan::ChangeId;
 use crate::review::proposal::{Proposal, idle_creates};
@@ -15,7 +16,7 @@ use crate::review::{
 use crate::rollout::Outcome;
 
 /// What is said of a create that only struck removals needed.
-const IDLE: &str = "the pods that it was for stay where they are";
+const IDLE: &str = "its pods stay where they are";
 
 /// Changes that reviewers struck, each with why where no line of its own was.
 pub type Struck = BTreeMap<ChangeId, Option<Arc<str>>>;
@@ -32,6 +33,8 @@ pub struct Taking<'a> {
     pub begun: &'a BTreeSet<ChangeId>,
     /// What became of its changes in an earlier run, where there was one.
     pub before: Option<&'a BTreeMap<ChangeId, Outcome>>,
+    /// Whose approvals counted.
+    pub approved_by: &'a [Approver],
     /// How fast it may be carried out.
     pub terms: Terms,
 }
@@ -48,7 +51,7 @@ pub enum NotTaken {
         /// The plan, of which nothing begins any more.
         spent: Box<ApprovedPlan>,
     },
-    /// The judge refuses the second plan: a bug of nodeform.
+    /// The judge refuses the second plan: a bug in nodeform.
     Refused(RefusedPlan),
 }
 
@@ -67,7 +70,7 @@ impl Folder {
 /// # Errors
 /// Nothing of it may be carried out.
 pub fn taken(taking: Taking<'_>) -> Result<Narrowed, NotTaken> {
-    let Taking { world, checked, mut struck, begun, before, terms } = taking;
+    let Taking { world, checked, mut struck, begun, before, approved_by, terms } = taking;
     let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun };
     let approved = match approve(checked.clone(), now, terms) {
         Ok(approved) => approved,
@@ -79,7 +82,7 @@ pub fn taken(taking: Taking<'_>) -> Result<Narrowed, NotTaken> {
     };
     // What has begun is finished: half a removal helps nobody.
     struck.retain(|id, _| !begun.contains(id));
-    let approved = approved.striking(struck);
+    let approved = approved.striking(struck).approved_by(approved_by.to_vec());
     let ended = before.iter().flat_map(|before| before.keys());
     narrowed(world, approved, &begun.iter().chain(ended).cloned().collect()).map_err(NotTaken::Refused)
 }
@@ -90,7 +93,7 @@ fn expired(
     now: Now<'_>,
     (fault, was_begun): (NotApproved, bool),
 ) -> Result<ApprovedPlan, NotTaken> {
-    let because = if was_begun { format!("{fault}, before this was begun") } else { fault.to_string() };
+    let because = if was_begun { format!("{fault}, before this was started") } else { fault.to_string() };
     let left = LeftOut::NoLongerHolds(because.into());
     let spent = finish(checked.plan().clone(), now, &left).map_err(NotTaken::NotApproved)?;
     if was_begun { Ok(spent) } else { Err(NotTaken::Expired { fault, spent: Box::new(spent) }) }

@@ -97,8 +97,8 @@ fn creates_by_origin<'p>(
 /// What nobody carries out yet.
 const fn unsupported(change: &Change) -> Option<&'static str> {
     match change {
-        Change::Adopt(_) => Some("adopting a node is not carried out yet"),
-        Change::Forget(_) => Some("letting a node go without deleting it is not carried out yet"),
+        Change::Adopt(_) => Some("adopting a node is not supported yet"),
+        Change::Forget(_) => Some("forgetting a node without deleting it is not supported yet"),
         Change::Create(_) | Change::Delete(_) | Change::Update(_) | Change::NoOp(_) => None,
     }
 }

@@ -29,14 +29,14 @@ pub enum NotTheSame {
     #[error("the plan has no such choice")]
     NoSuchChoice,
     /// What was seen does not say what nodes are made of any more.
-    #[error("what its VM starts with cannot be made any more: {0}")]
+    #[error("its VM's user data can no longer be created: {0}")]
     Refused(Refusal),
     /// The class was changed.
     #[error("AKSNodeClass `{0}` was changed since the plan was made")]
     ClassChanged(String),
     /// The cluster was.
     #[error(
-        "what nodes start with is not what the plan was made with: the cluster was upgraded (its version is {0} now), or its network, identity or certificate authority was changed"
+        "user data of new nodes changed since the plan was created: the cluster was upgraded (its version is {0} now), or its network, identity or certificate authority was changed"
     )]
     ClusterChanged(String),
     /// The SSH key was.

@@ -15,6 +15,6 @@ pub(super) fn removals(snapshot: &Snapshot, plan: &Plan) -> Option<LaunchFault> 
     (!unread.is_empty()).then(|| LaunchFault {
         changes,
         object: unread.join("; "),
-        why: "what cannot be listed is unknown, and no node goes until it can be".to_owned(),
+        why: "what cannot be listed is unknown; no node is deleted until it can".to_owned(),
     })
 }

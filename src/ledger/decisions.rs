@@ -3,7 +3,7 @@
 //!
 //! Must never take an object that it cannot read for none: it may be a rejection.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -21,8 +21,8 @@ const PERSON_LENGTH: usize = 10;
 /// What people decided about a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decisions {
-    /// Who approves it.
-    pub approved_by: BTreeSet<String>,
+    /// Who approves it, each with the name of the NodePlanApproval.
+    pub approved_by: BTreeMap<String, String>,
     /// The first who rejects it, by time.
     pub rejected: Option<Rejection>,
     /// The nodes that stay though the plan removes them.
@@ -64,14 +64,13 @@ pub fn decisions<'a>(plan: &Recorded, objects: impl IntoIterator<Item = &'a Valu
             }
         };
         if spec.digest != plan.digest.to_string() {
-            let fault =
-                format!("NodePlanApproval `{name}` is of another plan: its digest is {}", spec.digest);
+            let fault = format!("NodePlanApproval `{name}` has the digest of another plan: {}", spec.digest);
             decisions.faults.push(fault);
             continue;
         }
         match spec.decision {
             ApprovalDecision::Approve => {
-                decisions.approved_by.insert(spec.approver);
+                decisions.approved_by.insert(spec.approver, name.to_owned());
                 decisions.keep.extend(spec.keep.into_iter().flatten());
             }
             ApprovalDecision::Reject => {

@@ -14,7 +14,7 @@ pub enum LedgerFault {
         why: String,
     },
     /// A name that does not follow from the digest.
-    #[error("NodePlan `{name}` says that its digest is {digest}, of which no such name is made")]
+    #[error("NodePlan `{name}` has digest {digest}, which does not match its name")]
     OtherName {
         /// The object.
         name: String,
@@ -32,7 +32,7 @@ pub enum LedgerFault {
         of: usize,
     },
     /// A text of another digest.
-    #[error("the text of NodePlan `{name}` is not the one that was planned: its digest differs")]
+    #[error("NodePlan `{name}` was modified: its digest differs")]
     OtherText {
         /// The plan.
         name: String,
@@ -54,14 +54,14 @@ impl LedgerFault {
         match self {
             Self::Unreadable { name, .. } | Self::OtherName { name, .. } => {
                 format!(
-                    "look at it: `kubectl get nodeplan {name} -o yaml`; `kubectl delete nodeplan {name}` forgets it"
+                    "see `kubectl get nodeplan {name} -o yaml`; `kubectl delete nodeplan {name}` forgets it"
                 )
             }
             Self::Incomplete { .. } | Self::OtherText { .. } => {
                 "apply it from its file: `nodeform apply PLAN`".to_owned()
             }
             Self::TooLong { .. } => {
-                "plan fewer pools at once: `nodeform plan --live --target nodepool/NAME`".to_owned()
+                "plan fewer pools at a time: `nodeform plan --live --target nodepool/NAME`".to_owned()
             }
         }
     }

@@ -1,10 +1,13 @@
 //! How long the ledger keeps what: whole plans as long as people ask for them, names as long as a plan could be applied
 //! again. Must never let go what the next plan reads: the last plan, unfinished ones, refusals that count.
 
+use std::collections::BTreeSet;
+
 use jiff::{SignedDuration, Timestamp};
+use serde_json::Value;
 
 use super::{CHUNKS, Ledger, PLANS, Recorded, chunk_names};
-use crate::api::node_plan::{CHUNKS_MAX, Phase};
+use crate::api::node_plan::{CHUNKS_MAX, PLAN_LABEL, Phase};
 
 /// How many plans are kept at most.
 const PLANS_MAX: usize = 200;
@@ -20,6 +23,43 @@ const ENDED_HOURS: i64 = 1;
 
 /// How long one is kept that somebody rejected: longer than that counts.
 const REJECTED_HOURS: i64 = 48;
+
+/// How long a chunk is kept without its NodePlan, which is written within seconds after it.
+const ORPHAN_HOURS: i64 = 24;
+
+/// A chunk whose NodePlan was never written: the process ended before.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Orphan {
+    /// Its path.
+    pub path: String,
+    /// Its UID: whoever writes the plan after all writes another chunk of that name.
+    pub uid: String,
+}
+
+/// Returns the chunks that are to be deleted since their NodePlans were never written; the list of NodePlans is the later one.
+/// None where a NodePlan cannot be read: its chunks may be its own.
+#[must_use]
+pub fn orphans<'a>(
+    ledger: &Ledger,
+    chunks: impl IntoIterator<Item = &'a Value>,
+    now: Timestamp,
+) -> Vec<Orphan> {
+    if !ledger.faults.is_empty() {
+        return Vec::new();
+    }
+    let plans: BTreeSet<&str> =
+        ledger.plans.iter().chain(&ledger.proposed).map(|plan| plan.name.as_str()).collect();
+    let is_long = |created: Timestamp| now.duration_since(created) > SignedDuration::from_hours(ORPHAN_HOURS);
+    let orphan = |chunk: &Value| {
+        let metadata = &chunk["metadata"];
+        let created = metadata["creationTimestamp"].as_str()?.parse().ok()?;
+        let plan = metadata["labels"][PLAN_LABEL].as_str()?;
+        let (name, uid) = (metadata["name"].as_str()?, metadata["uid"].as_str()?);
+        let is_orphan = is_long(created) && !plans.contains(plan);
+        is_orphan.then(|| Orphan { path: format!("{CHUNKS}/{name}"), uid: uid.to_owned() })
+    };
+    chunks.into_iter().filter_map(orphan).collect()
+}
 
 /// Returns the paths of what is to be deleted, in this order: the oldest plans lose their text first, where all texts
 /// together are above 32 MiB, then plans go that are older than seven days or beyond the 200 newest.
@@ -159,6 +199,35 @@ mod tests {
         let plans = (0..202).map(|number| recorded(number, NOW, 1)).collect();
         let gone = gone(plans);
         assert_eq!(&gone[gone.len() - 2..], ["plan1", "plan0"]);
+    }
+
+    #[test]
+    fn chunks_without_a_plan_go_after_a_day_and_none_while_a_plan_cannot_be_read() {
+        let now: Timestamp = NOW.parse().unwrap();
+        let chunk = |plan: &str, number: usize, created: &str| {
+            serde_json::json!({"metadata": {
+                "name": format!("{plan}-{number}"), "uid": format!("uid-{plan}-{number}"),
+                "creationTimestamp": created, "labels": {PLAN_LABEL: plan},
+            }})
+        };
+        let old = "2026-01-30T23:59:59Z";
+        let mut unlabelled = chunk("strange", 1, old);
+        unlabelled["metadata"]["labels"] = serde_json::json!({});
+        let chunks = [
+            chunk("plan0", 1, old),
+            chunk("plan1", 1, old),
+            chunk("gone", 1, old),
+            chunk("gone", 2, "2026-01-31T00:00:01Z"),
+            unlabelled,
+        ];
+        let (plans, proposed) = (vec![recorded(0, old, 1)], vec![recorded(1, old, 1)]);
+        let mut ledger = Ledger { plans, proposed, ..Ledger::default() };
+        let gone = Orphan { path: format!("{CHUNKS}/gone-1"), uid: "uid-gone-1".to_owned() };
+        assert_eq!(orphans(&ledger, &chunks, now), [gone]);
+        ledger
+            .faults
+            .push(crate::ledger::LedgerFault::Unreadable { name: "gone".to_owned(), why: String::new() });
+        assert_eq!(orphans(&ledger, &chunks, now), []);
     }
 
     #[test]

@@ -19,7 +19,7 @@ mod write;
 
 pub use decisions::{Decisions, Rejection, decision, decisions};
 pub use fault::LedgerFault;
-pub use keep::superfluous;
+pub use keep::{Orphan, orphans, superfluous};
 pub use proposal::{Fate, Proposed, proposal_patch};
 pub use read::{Ledger, PlanSummary, Recorded, file, read, text};
 pub use status::{GivenUp, Lost, NeverJoined, Outcome, Progress, Refused, patch};
@@ -30,6 +30,23 @@ pub const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
 /// Where the chunks of their texts are.
 pub const CHUNKS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanchunks";
+
+/// The most plans whose chunks a query leaves out: a longer one is no address that servers take.
+const LEFT_OUT_MAX: usize = 400;
+
+/// The query that lists the chunks of no plan of a ledger, and perhaps some of these.
+#[must_use]
+pub fn chunks_of_none(ledger: &Ledger) -> String {
+    let names = ledger.plans.iter().chain(&ledger.proposed).map(|plan| plan.name.as_str());
+    let names: Vec<&str> = names.take(LEFT_OUT_MAX).collect();
+    match names.is_empty() {
+        true => "labelSelector=nodeform.dev%2Fplan".to_owned(),
+        false => format!(
+            "labelSelector=nodeform.dev%2Fplan%2Cnodeform.dev%2Fplan%20notin%20({})",
+            names.join("%2C")
+        ),
+    }
+}
 
 /// Where people's decisions about plans are.
 pub const APPROVALS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanapprovals";

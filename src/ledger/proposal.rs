@@ -43,7 +43,7 @@ pub fn proposal_patch(fate: &Fate<'_>, at: Timestamp) -> Value {
         Fate::Waits(Proposed { name, .. }) => (
             Phase::Proposed,
             format!(
-                "waits for an approval: look at it with `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"
+                "waiting for approval: review it with `nodeform show nodeplan/{name}`, then `nodeform approve {name}`"
             ),
         ),
         Fate::Rejected(Rejection { by, reason, .. }) => {
@@ -51,7 +51,7 @@ pub fn proposal_patch(fate: &Fate<'_>, at: Timestamp) -> Value {
             (Phase::Rejected, format!("rejected by {by}{reason}"))
         }
         Fate::Withdrawn(because) => (Phase::Withdrawn, (*because).to_owned()),
-        Fate::Expired => (Phase::Expired, "nobody approved it before it expired".to_owned()),
+        Fate::Expired => (Phase::Expired, "expired without approval".to_owned()),
     };
     let is_open = phase == Phase::Proposed;
     let condition = |(type_, is_so): (&str, bool)| Condition {
@@ -120,8 +120,8 @@ mod tests {
         let rejection = Rejection { at: None, by: "bob".to_owned(), reason: Some("not today".to_owned()) };
         let ends = [
             (Fate::Rejected(&rejection), Phase::Rejected, "rejected by bob: not today"),
-            (Fate::Withdrawn("nothing of it is left to do"), Phase::Withdrawn, "nothing of it is left to do"),
-            (Fate::Expired, Phase::Expired, "nobody approved it before it expired"),
+            (Fate::Withdrawn("no changes left"), Phase::Withdrawn, "no changes left"),
+            (Fate::Expired, Phase::Expired, "expired without approval"),
         ];
         for (fate, phase, message) in ends {
             let status = patched(&fate);

@@ -9,10 +9,11 @@ use serde_json::Value;
 use super::{LedgerFault, Lost, NeverJoined, name};
 use crate::api::node_plan::{
     BY_ANNOTATION, BY_CONTROLLER, CHUNKS_MAX, FOLDER_ANNOTATION, LostNode, NodePlanChunkSpec, NodePlanSpec,
-    NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase, PlanRefusal, PlannedChanges, RefusalPlace, SilentVm,
+    NodePlanStatus, OutcomeKind, PLAN_LABEL, Phase, PlanApprover, PlanRefusal, PlannedChanges, RefusalPlace,
+    SilentVm,
 };
 use crate::model::{
-    CapacityType, ClaimName, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone,
+    Approver, CapacityType, ClaimName, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone,
 };
 
 /// What was recorded.
@@ -93,6 +94,13 @@ impl Recorded {
     #[must_use]
     pub fn is_spent(&self) -> bool {
         !matches!(self.phase(), Phase::Applying | Phase::Proposed)
+    }
+
+    /// Returns whose approvals counted before it began.
+    #[must_use]
+    pub fn approvers(&self) -> Vec<Approver> {
+        let wire = self.status.iter().flat_map(|status| status.approvals.iter().flatten());
+        wire.map(|PlanApprover { by, record }| Approver { by: by.clone(), record: record.clone() }).collect()
     }
 
     /// Returns what Azure refused while it was carried out. What this version does not know is left out.

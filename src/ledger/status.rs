@@ -11,11 +11,11 @@ use serde_json::{Value, json};
 use super::write::count;
 use crate::api::meta::Condition;
 use crate::api::node_plan::{
-    ChangeOutcome, LostNode, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanRefusal, RefusalPlace,
-    SilentVm,
+    ChangeOutcome, LostNode, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase, PlanApprover, PlanRefusal,
+    RefusalPlace, SilentVm,
 };
 use crate::model::shown::is_obeyed;
-use crate::model::{ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
+use crate::model::{Approver, ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
 
 /// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
 pub(super) const MESSAGE_LETTERS_MAX: usize = 512;
@@ -33,6 +33,11 @@ const SILENT_MAX: usize = 1_000;
 /// How many nodes with pods that went are kept: the last ones.
 const LOST_MAX: usize = 1_000;
 
+/// How many approvals are kept, and how many letters a name and a record have at most.
+const APPROVERS_MAX: usize = 100;
+const NAME_LETTERS_MAX: usize = 512;
+const RECORD_LETTERS_MAX: usize = 1_024;
+
 /// How far a plan is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
@@ -47,6 +52,8 @@ pub struct Progress {
     pub ahead: BTreeSet<String>,
     /// Whether and why it was given up.
     pub given_up: Option<GivenUp>,
+    /// Whose approvals counted; those that are written down already stay where this says none.
+    pub approvers: Vec<Approver>,
     /// What Azure refused.
     pub refusals: Vec<Refused>,
     /// VMs that came and did not join in time.
@@ -197,6 +204,7 @@ pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp
         finished_at: finished.filter(|_| phase != Phase::Applying),
         counts: Some(progress.counts()),
         outcomes: Some(outcomes.collect()),
+        approvals: approvals(&progress.approvers),
         refusals: Some(refusals(&progress.refusals)),
         never_joined: Some(silent(&progress.never_joined)),
         lost: Some(lost(&progress.lost)),
@@ -239,6 +247,15 @@ fn refusals(refused: &[Refused]) -> Vec<PlanRefusal> {
     wire.sort();
     wire.dedup();
     wire
+}
+
+/// Nothing where there are none: a patch leaves those alone that are written down.
+fn approvals(approvers: &[Approver]) -> Option<Vec<PlanApprover>> {
+    let wire = approvers.iter().take(APPROVERS_MAX).map(|Approver { by, record }| PlanApprover {
+        by: short(by, NAME_LETTERS_MAX),
+        record: short(record, RECORD_LETTERS_MAX),
+    });
+    (!approvers.is_empty()).then(|| wire.collect())
 }
 
 fn silent(never_joined: &[NeverJoined]) -> Vec<SilentVm> {
@@ -344,6 +361,7 @@ mod tests {
             changes: BTreeMap::from([("change-0".to_owned(), "empty; Standard_D4s_v5".to_owned())]),
             ahead: BTreeSet::new(),
             given_up: None,
+            approvers: Vec::new(),
             refusals: Vec::new(),
             never_joined: Vec::new(),
             lost: Vec::new(),
@@ -443,6 +461,15 @@ mod tests {
                 ("Stalled", "True", "2026-01-01T00:05:00Z"),
             ]
         );
+    }
+
+    #[test]
+    fn approvals_are_written_where_there_are_some_and_else_those_that_are_known_stay() {
+        let at = "2026-01-01T00:00:00Z".parse().unwrap();
+        assert_eq!(patch(&progress(&[]), None, at)["status"].get("approvals"), None);
+        let approver = Approver { by: "amy\u{1b}".to_owned(), record: "pull request 7".to_owned() };
+        let patch = patch(&Progress { approvers: vec![approver], ..progress(&[]) }, None, at);
+        assert_eq!(patch["status"]["approvals"], json!([{"by": "amy ", "record": "pull request 7"}]));
     }
 
     #[test]

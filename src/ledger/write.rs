@@ -126,7 +126,8 @@ fn of_plan(entry: &Entry, name: String, chunks: i32) -> NodePlan {
         digest: entry.digest.to_string(),
         parent: entry.parent.map(|digest| digest.to_string()),
         cluster: entry.cluster.clone(),
-        expires_at: entry.expires_at.map(|time| time.to_string()),
+        // `kubectl get nodeplans` shows it as it stands here.
+        expires_at: entry.expires_at.map(|time| format!("{time:.0}")),
         changes: Some(PlannedChanges {
             add: count(*add),
             change: count(*change),
@@ -210,7 +211,7 @@ mod tests {
             cluster: Some("uid".to_owned()),
             class: Some("create".to_owned()),
             monthly_delta: Some("-3.00".to_owned()),
-            expires_at: Some("2026-02-03T04:05:06Z".parse().unwrap()),
+            expires_at: Some("2026-02-03T04:05:06.789Z".parse().unwrap()),
             folder: Some("https://forge.example/a main nodeform/plans/2026-02/create-x".to_owned()),
             needs_approval: false,
             is_automatic: false,

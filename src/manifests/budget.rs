@@ -21,7 +21,10 @@ pub fn read(object: Cursor<'_>) -> Option<DisruptionBudget> {
     let least = share(spec, "minAvailable").map(PodBound::MinAvailable);
     let most = share(spec, "maxUnavailable").map(PodBound::MaxUnavailable);
     if let (Some(_), Some(_), Some(place)) = (least, most, spec.get("maxUnavailable")) {
-        place.fault("stands beside `minAvailable`", Some("a budget has one of the two: remove the other"));
+        place.fault(
+            "cannot be combined with `minAvailable`",
+            Some("a budget has one of the two: remove the other"),
+        );
     }
     let unhealthy = match spec.choice("unhealthyPodEvictionPolicy", &["IfHealthyBudget", "AlwaysAllow"]) {
         Some(1) => UnhealthyPods::AlwaysAllow,

@@ -30,7 +30,7 @@ pub struct LivePod {
     pub created: Option<Timestamp>,
     /// Whether it is of a DaemonSet, or a static pod of its node.
     pub is_daemon: bool,
-    /// Whether it asks not to be disrupted.
+    /// Whether it has `karpenter.sh/do-not-disrupt`.
     pub is_do_not_disrupt: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,

@@ -159,10 +159,7 @@ fn volume(object: Cursor<'_>, meta: Meta) -> Option<Volume> {
 
 fn class(object: Cursor<'_>, meta: Meta) -> Option<StorageClass> {
     let Some(provisioner) = object.text("provisioner") else {
-        object.missing(
-            "provisioner",
-            "a StorageClass names who makes its volumes, such as `disk.csi.azure.com`",
-        );
+        object.missing("provisioner", "a StorageClass names its provisioner, such as `disk.csi.azure.com`");
         return None;
     };
     let binding = match object.choice("volumeBindingMode", &["Immediate", "WaitForFirstConsumer"]) {

@@ -54,7 +54,7 @@ pub fn read(
 
 /// What to do with a template of Helm.
 pub const TEMPLATE: &str =
-    "it looks like a template of Helm: render the chart with `helm template` and read what comes out";
+    "it looks like a Helm template: render the chart with `helm template` and pass the output";
 
 fn options() -> Options {
     let mut options = granit_parser::options! {
@@ -280,7 +280,7 @@ impl<'a> Builder<'a> {
 
     fn alias(&mut self, anchor: usize, line: usize) -> Result<(), Fault> {
         let Some(Anchored { tree, nodes, depth }) = self.anchors.get(&anchor).cloned() else {
-            return Err(self.fault(line, "an alias stands inside the very value that it repeats"));
+            return Err(self.fault(line, "an alias is inside the value that it repeats"));
         };
         self.count(nodes, line)?;
         if self.frames.len() + depth > DEPTH_MAX {

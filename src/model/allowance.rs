@@ -110,7 +110,7 @@ impl<'a> PoolNodes<'a> {
         let leaving =
             (self.leaving > 0).then(|| format!("{} of its pool on the way out already", self.leaving));
         let out: Vec<String> = leaving.into_iter().chain(down).collect();
-        format!("{}: the budgets let no more go at once", out.join(", and "))
+        format!("{}: budgets allow no more concurrent removals", out.join(", and "))
     }
 }
 

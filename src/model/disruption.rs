@@ -154,7 +154,7 @@ impl Budget {
 pub enum ConsolidationPolicy {
     /// Empty ones only.
     WhenEmpty,
-    /// Empty and underused ones.
+    /// Empty and underutilized ones.
     WhenEmptyOrUnderutilized,
     /// Those whose saving is worth the disruption.
     Balanced,
@@ -176,7 +176,7 @@ pub struct Disruption {
 }
 
 impl Default for Disruption {
-    /// Karpenter's defaults: at once, empty and underused ones, a tenth of the pool at a time.
+    /// Karpenter's defaults: at once, empty and underutilized ones, a tenth of the pool at a time.
     fn default() -> Self {
         Self {
             consolidate_after: Some(SignedDuration::ZERO),

@@ -6,6 +6,7 @@
 
 pub mod allowance;
 pub mod amount;
+mod approver;
 pub mod available_volume;
 pub mod buffer;
 pub mod canonical;
@@ -48,6 +49,7 @@ pub mod wish;
 pub mod written;
 
 pub use amount::{CapacityType, MicroUsd, MicroUsdPerHour, Price};
+pub use approver::Approver;
 pub use buffer::{Buffer, BufferPods};
 pub use canonical::Digest;
 pub use claimed::{Claimed, Drift, Lack, Stamp, Trouble};

@@ -60,7 +60,7 @@ pub struct Node {
     /// Whether it is cordoned.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_unschedulable: bool,
-    /// Whether it asks not to be disrupted, or is treated so.
+    /// Whether it has `karpenter.sh/do-not-disrupt`, or is treated so.
     #[serde(default, skip_serializing_if = "super::written::is_default")]
     pub is_do_not_disrupt: bool,
     /// Why it is treated as if it asked not to be disrupted; none where it asks itself.
@@ -152,7 +152,7 @@ impl Node {
     /// Returns why it may not be disrupted, if it may not.
     #[must_use]
     pub fn why_kept(&self) -> Option<&str> {
-        const ASKS: &str = "it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)";
+        const ASKS: &str = "it has `karpenter.sh/do-not-disrupt`";
         self.is_do_not_disrupt.then(|| self.kept_because.as_deref().unwrap_or(ASKS))
     }
 

@@ -357,7 +357,7 @@ pub struct Pod {
     pub place: PodPlace,
     /// Whether it belongs to a DaemonSet or is a static pod of its node: it leaves with the node.
     pub is_daemon: bool,
-    /// Whether it asks not to be disrupted (`karpenter.sh/do-not-disrupt`).
+    /// Whether it has `karpenter.sh/do-not-disrupt`.
     pub is_do_not_disrupt: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,

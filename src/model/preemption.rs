@@ -4,7 +4,7 @@
 
 use super::{NodeName, PodKey};
 
-/// A pending pod that takes the place of pods of a lower priority on a node that stays.
+/// A pending pod that takes the place of pods of a lower priority on an existing node.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize, serde::Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "camelCase")]

@@ -271,9 +271,9 @@ impl fmt::Display for Conflict {
         let Self { key, wanted, found } = self;
         match found {
             Some(found) if !found.is_none() => {
-                write!(formatter, "`{key}` {wanted} is asked for, there is {found}")
+                write!(formatter, "`{key}` {wanted} required, found {found}")
             }
-            Some(_) | None => write!(formatter, "`{key}` {wanted} is asked for, there is no such label"),
+            Some(_) | None => write!(formatter, "`{key}` {wanted} is required, the node has no such label"),
         }
     }
 }

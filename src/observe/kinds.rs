@@ -48,19 +48,36 @@ fn in_order() -> impl Iterator<Item = ListedKind> {
     claims.into_iter().chain(others).chain(policy)
 }
 
+/// What somebody reads who only looks at nodes: with pods what they hold, with the others what they cost.
+const LOOKED_AT: [&str; 7] =
+    ["nodeclaims", "nodes", "pods", "nodepools", "aksnodeclasses", "nodefleets", "nodeoverlays"];
+
+/// Lists what says which nodes there are, how full they are and what they cost. Without pods nodes are known all the same.
+pub(super) async fn look(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
+    let kinds = in_order().filter(|kind| LOOKED_AT.contains(&kind.word)).collect();
+    list(cluster, kinds, &["nodes"], seen).await
+}
+
 /// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
 pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
-    let groups: BTreeSet<&str> = SNAPSHOT_KINDS
-        .iter()
-        .map(|kind| kind.resource.split_once('.').map_or("", |(_, group)| group))
-        .collect();
+    list(cluster, in_order().collect(), &NEEDED_KINDS, seen).await
+}
+
+async fn list(
+    cluster: &Cluster,
+    kinds: Vec<ListedKind>,
+    needed: &[&str],
+    seen: &mut Observation,
+) -> Result<(), ObserveFault> {
+    let groups: BTreeSet<&str> =
+        kinds.iter().map(|kind| kind.resource.split_once('.').map_or("", |(_, group)| group)).collect();
     let groups: Vec<&str> = groups.into_iter().collect();
     let served = cluster.served(&groups).await?;
     seen.missing = WRITTEN_KINDS.into_iter().filter(|kind| served.path(kind).is_none()).collect();
     let mut unread: Vec<(&'static str, ClusterFailure)> = Vec::new();
-    for kind in in_order() {
+    for kind in kinds {
         let Some(path) = served.path(kind.resource) else {
-            if NEEDED_KINDS.contains(&kind.word) {
+            if needed.contains(&kind.word) {
                 return Err(ObserveFault::new(
                     format!("{} serves no {}", cluster.server(), kind.word),
                     "look where the kubeconfig leads: `kubectl config view --minify`",
@@ -74,7 +91,7 @@ pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<()
                 seen.sources.extend(listing.pages().into_iter().map(named));
                 seen.listed.insert(kind.word.to_owned());
             }
-            Err(failure) if NEEDED_KINDS.contains(&kind.word) => {
+            Err(failure) if needed.contains(&kind.word) => {
                 let unread = Some(unlisted(kind, &failure));
                 return Err(ObserveFault { unread, ..failure.into() });
             }

@@ -110,6 +110,16 @@ impl ObserveFault {
     }
 }
 
+/// Reads the cluster alone, and of it what says which nodes there are, how full they are and what they cost.
+///
+/// # Errors
+/// Nodes cannot be listed. What else cannot is in [`Observation::unread`].
+pub async fn nodes(cluster: &Cluster) -> Result<Observation, ObserveFault> {
+    let mut seen = Observation::default();
+    kinds::look(cluster, &mut seen).await?;
+    Ok(seen)
+}
+
 /// Reads the cluster, and then Azure.
 ///
 /// # Errors

@@ -23,7 +23,7 @@ pub(super) async fn subnet_of_nodes(
     }
     let said = variables.subnet().map_err(|fault| vec![fault])?;
     if said.is_none() {
-        let why = "agent pools name none, AKS made no virtual network, and VNET_SUBNET_ID is not set";
+        let why = "agent pools name none, AKS created no virtual network, and VNET_SUBNET_ID is not set";
         reader.gap("the subnet of nodes", why);
     }
     Ok(said)

@@ -34,7 +34,7 @@ pub enum Waiting {
 /// Plans a world again for what is left of an approved plan, and has it judged.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug of nodeform.
+/// The plan that the judge refused: a bug in nodeform.
 pub fn again(world: &World, approved: &Plan, waiting: Waiting, brakes: Brakes) -> Result<Plan, RefusedPlan> {
     let mut world = narrowed(world, approved);
     if waiting == Waiting::Unseen {
@@ -59,7 +59,7 @@ fn narrowed(world: &World, approved: &Plan) -> World {
     let mut world = world.clone();
     let goes: BTreeSet<&NodeName> = approved.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
     for node in world.snapshot.nodes.iter_mut().filter(|node| !goes.contains(&node.name)) {
-        node.keep("that it goes was not approved");
+        node.keep("its removal was not approved");
     }
     let ways = approved.spec.execution.as_ref().map(|execution| ways(approved, execution));
     world.snapshot.catalog = world.snapshot.catalog.with_only(ways.unwrap_or_default());

@@ -27,7 +27,7 @@ impl Other {
     pub fn described(&self) -> String {
         let Self { name, is_merged, .. } = self;
         match is_merged {
-            true => format!("plan `{name}`, which is merged and waits to be applied"),
+            true => format!("plan `{name}`, which is merged and not applied yet"),
             false => format!("plan `{name}`, which is proposed"),
         }
     }
@@ -111,8 +111,7 @@ mod tests {
         let second = beside(&world, &[other(&first, true)]);
         let node = &first.spec.deletes().next().expect("a removal").1.target.node;
         let kept = second.evidence.world.nodes.iter().find(|known| known.name == *node).expect("it is there");
-        let why =
-            "it is deleted by plan `2026-11/move-pods-aaaaaaaaaa`, which is merged and waits to be applied";
+        let why = "it is deleted by plan `2026-11/move-pods-aaaaaaaaaa`, which is merged and not applied yet";
         assert_eq!(kept.why_kept(), Some(why));
     }
 

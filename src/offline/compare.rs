@@ -11,7 +11,7 @@ use crate::solve::Solver;
 /// Plans a world that a change leads to, beside the planned world that it starts from, and has the plan judged.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug of nodeform.
+/// The plan that the judge refused: a bug in nodeform.
 pub fn plan_beside(
     (before, base): (Side, &Planned),
     (after, world): (Side, &World),

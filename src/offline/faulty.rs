@@ -88,6 +88,6 @@ fn of_faulty_classes(objects: &[WireObject<'_>], left_out: &[(usize, Fault)]) ->
 pub(super) fn remark(object: &OurObject, fault: &Fault) -> Remark {
     let Fault { message, hint, .. } = fault;
     let what =
-        format!("`{}`: {message}; nothing of it is made or removed until it is mended", fault.path_text());
+        format!("`{}`: {message}; it creates and deletes no nodes until it is fixed", fault.path_text());
     Remark { object: format!("{}/{}", object.kind, object.name), what, hint: hint.clone() }
 }

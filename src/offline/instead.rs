@@ -57,7 +57,7 @@ fn warning(what: &str, refused: &RefusedPlan) -> Warning {
         what: format!(
             "is the next best: {what}, since the plan's own check objects to the cheapest fleet ({finding})"
         ),
-        hint: Some("nothing is wrong with the input; to report it, send what `nodeform snapshot … --names hash` writes".to_owned()),
+        hint: Some("nothing is wrong with the input; to report it, send the output of `nodeform snapshot … --names hash`".to_owned()),
     }
 }
 

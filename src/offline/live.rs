@@ -144,7 +144,7 @@ fn is_coming(node: &Node) -> bool {
 fn why_kept(facts: &AzureFacts, node: &Node, cluster: Option<&str>) -> Option<&'static str> {
     match facts.owner_of(node, cluster) {
         Owner::Own => None,
-        Owner::Karpenter => Some("Karpenter made it, and nodeform cannot adopt it yet"),
+        Owner::Karpenter => Some("Karpenter created it, and nodeform cannot adopt it yet"),
         Owner::Foreign => Some("its VM has neither nodeform's tag of this cluster nor Karpenter's"),
         Owner::Unknown => Some("its VM was not among those that Azure listed"),
     }
@@ -162,7 +162,7 @@ pub(super) fn of_abandoned(abandoned: &[Abandoned]) -> Vec<Remark> {
             }
             true => {
                 format!(
-                    "leaves without plan `{plan}`, which began to remove it: its NodePlan is gone or has ended"
+                    "is being removed without plan `{plan}`, which started that: its NodePlan is gone or has ended"
                 )
             }
         },

@@ -20,6 +20,7 @@ mod recorded;
 mod refresh;
 mod region;
 mod same;
+pub mod standing;
 mod strategy;
 mod unknown;
 mod unlisted;
@@ -436,7 +437,7 @@ fn problem(fault: &manifests::Fault) -> Problem {
 /// Plans a world and has the plan judged. Whoever plans again and again keeps a [`Planner`].
 ///
 /// # Errors
-/// The plan that the judge refused: a bug of nodeform.
+/// The plan that the judge refused: a bug in nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
     Planner::default().plan(world)
 }
@@ -451,7 +452,7 @@ impl Planner {
     /// Plans a world and has the plan judged.
     ///
     /// # Errors
-    /// The plan that the judge refused: a bug of nodeform.
+    /// The plan that the judge refused: a bug in nodeform.
     pub fn plan(&self, world: &World) -> Result<Planned, RefusedPlan> {
         judge(world, self.propose(world))
     }
@@ -504,7 +505,7 @@ impl Proposed {
 /// planned instead, with a warning.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug of nodeform.
+/// The plan that the judge refused: a bug in nodeform.
 pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> {
     let Proposed { solution, plan } = proposed;
     match CheckedPlan::judged(&world.snapshot, &world.policy, plan) {

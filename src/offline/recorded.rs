@@ -62,7 +62,7 @@ impl Recorded {
         (made.digest != now.digest).then(|| Assumption {
             what: format!("the embedded price list of {}", now.prices_of),
             why: format!(
-                "the snapshot was made with another, of {}: nodes and cost may differ from plans made then",
+                "the snapshot was taken with another, of {}: nodes and cost may differ from plans of that time",
                 made.prices_of
             ),
         })

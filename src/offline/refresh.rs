@@ -27,7 +27,7 @@ pub fn refreshed(source: &Source, request: Request) -> Result<Refreshed, Vec<Pro
     let names = before.names.max(request.names);
     if names == Names::Omit {
         return Err(vec![Problem {
-            what: format!("`{}`: numbers instead of names cannot be told apart later", source.name),
+            what: format!("`{}`: numbers instead of names cannot be matched later", source.name),
             hint: Some("hide names by `--names hash`, which is always the same".to_owned()),
         }]);
     }

@@ -114,7 +114,7 @@ fn blamed(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
             Some(because) => {
                 format!("Karpenter would remove it, and {object} would have no place: {because}")
             }
-            None => format!("Karpenter would remove it, and the judge refuses: {object} {message}"),
+            None => format!("Karpenter would remove it, and the checker rejects: {object} {message}"),
         };
         for node in &going {
             blamed.removal(node, moving.removed[node], &because);
@@ -132,7 +132,7 @@ fn without_removals(world: &World, plan: &Plan, findings: &[Finding]) -> Refused
     let mut refused = blamed(world, plan, findings);
     if let Some(Finding { object, message, .. }) = findings.first() {
         let because =
-            format!("Karpenter would remove it, and the judge refuses what it leads to: {object} {message}");
+            format!("Karpenter would remove it, and the checker rejects the result: {object} {message}");
         for (_, delete) in plan.spec.deletes() {
             refused.removal(&delete.target.node, delete.reason, &because);
         }

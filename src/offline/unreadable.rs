@@ -127,7 +127,7 @@ fn aside(kind: &str, item: &Value) -> Aside {
         "Pod" => pod(item),
         "Node" | "NodeClaim" => Aside {
             stand_in: Some(protected(item, &["providerID", "nodeName"])),
-            consequence: "its node stays as it is, and no pod is planned onto it",
+            consequence: "its node is kept as it is, and no pod is placed on it",
         },
         "PodDisruptionBudget" => {
             let mut stand_in = meta(item);
@@ -141,7 +141,7 @@ fn aside(kind: &str, item: &Value) -> Aside {
 
 fn pod(item: &Value) -> Aside {
     if !item["spec"]["nodeName"].is_string() {
-        return Aside { stand_in: None, consequence: "it is not planned for, and stays Pending" };
+        return Aside { stand_in: None, consequence: "it is not planned, and stays Pending" };
     }
     let mut stand_in = protected(item, &[]);
     stand_in["spec"] = json!({"nodeName": item["spec"]["nodeName"], "containers": [{"name": "unreadable"}]});

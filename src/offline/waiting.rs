@@ -41,7 +41,7 @@ fn is_held(World { snapshot, policy, .. }: &World) -> bool {
     !holds.is_none() && policy.pools.keys().any(is_held)
 }
 
-/// Lists the nodes that would go for being underused if disruption budgets, PodDisruptionBudgets and their pods let them.
+/// Lists the nodes that would go for being underutilized if disruption budgets, PodDisruptionBudgets and their pods let them.
 fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let guarded = guarded(world, &plan);
     if guarded.is_empty() {
@@ -59,8 +59,8 @@ fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let (next, _) = solved((&free, solver));
     let would_go = next.target.removed.iter().filter_map(|removal| {
         let because = guarded.get(&removal.node)?;
-        let is_underused = removal.reason == DisruptionReason::Underutilized;
-        is_underused.then(|| (removal.node.clone(), format!("it is underused, and {because}")))
+        let is_underutilized = removal.reason == DisruptionReason::Underutilized;
+        is_underutilized.then(|| (removal.node.clone(), format!("underutilized, but {because}")))
     });
     plan.evidence.report.staying.extend(would_go);
     plan.evidence.report.staying.sort();
@@ -77,7 +77,9 @@ fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<Node
     let protected = first_of_each(&snapshot.pods, |pod| pod.is_protected(snapshot.at));
     let stuck = first_of_each(&snapshot.pods, |pod| !evictions.may_leave(pod));
     let because = |node: &Node| {
-        let asks = || Some(format!("its pod `{}` asks not to be disrupted", protected.get(&node.name)?.key));
+        let asks = || {
+            Some(format!("its pod `{}` has `karpenter.sh/do-not-disrupt`", protected.get(&node.name)?.key))
+        };
         let stuck = || evictions.why_stays(stuck.get(&node.name)?);
         refusal(snapshot, policy, node).or_else(asks).or_else(stuck)
     };
@@ -101,7 +103,7 @@ fn first_of_each(pods: &[Pod], is_like_this: impl Fn(&Pod) -> bool) -> BTreeMap<
     first
 }
 
-/// Returns why the disruption budgets of a node's pool do not let it go for being underused.
+/// Returns why the disruption budgets of a node's pool do not let it go for being underutilized.
 fn refusal(snapshot: &Snapshot, policy: &Policy, node: &Node) -> Option<String> {
     let pool = policy.pools.get(node.pool.as_ref()?)?;
     let nodes = PoolNodes::of(&snapshot.nodes, &pool.name);

@@ -77,7 +77,7 @@ impl Awaited<'_> {
         });
         match resource {
             Some(resource) => format!(
-                "look whether what registers `{resource}`, such as its device plugin, runs there: \
+                "check that what registers `{resource}`, such as its device plugin, runs there: \
                  `kubectl get pods -A --field-selector spec.nodeName={name}`"
             ),
             None => format!("`kubectl describe node {name}` says what keeps it"),

@@ -9,8 +9,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::Warning;
 
 /// What to do where that is not wanted.
-const HINT: &str = "to keep one, annotate it with `karpenter.sh/do-not-disrupt: \"true\"`; to have it made again, let a \
-                    Deployment, a StatefulSet or a Job make it";
+const HINT: &str = "to keep one, annotate it with `karpenter.sh/do-not-disrupt: \"true\"`; to have it recreated, run it by a Deployment, a StatefulSet or a Job";
 
 /// Returns a warning of the pods without a controller that go with these changes; none where there are none.
 pub(super) fn warning(snapshot: &Snapshot, changes: &BTreeMap<ChangeId, PlannedChange>) -> Option<Warning> {

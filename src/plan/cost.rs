@@ -50,6 +50,12 @@ pub fn of_nodes(plan: &Plan) -> BTreeMap<NodeName, Price> {
     known.filter_map(|(node, quote)| Some((node.name.clone(), quote?.effective))).collect()
 }
 
+/// Returns what each node costs the user by the hour today, those that are supposed not to exist among them.
+#[must_use]
+pub fn of_nodes_today(plan: &Plan) -> BTreeMap<NodeName, Price> {
+    rates(plan).today
+}
+
 /// Returns what nodes cost today and after the plan, each fleet with the commitments that it uses.
 pub(super) fn rates(plan: &Plan) -> Rates {
     let world = &plan.evidence.world;

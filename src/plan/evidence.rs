@@ -34,7 +34,7 @@ pub struct Evidence {
     pub shapes: Vec<NodeShape>,
     /// What each create is expected to be: its shape, price and pods.
     pub placements: BTreeMap<ChangeId, Placement>,
-    /// The waiting pods that go to nodes that stay, sorted.
+    /// The waiting pods that go to existing nodes, sorted.
     pub kept: BTreeMap<NodeName, Vec<PodKey>>,
     /// How many nodes stay as they are, by pool.
     pub unchanged: Vec<NoOp>,

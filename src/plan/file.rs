@@ -110,7 +110,7 @@ pub enum PlanFileFault {
     },
     /// What the plan was made from is not what the digest was taken of.
     #[error(
-        "what the plan was made from was changed afterwards: the digest of `evidence` is {found}, the file says {stated}"
+        "`evidence` was modified after the plan was created: its digest is {found}, the file says {stated}"
     )]
     EvidenceDiffers {
         /// What the file says.
@@ -169,7 +169,9 @@ impl PlanFileFault {
                 "make the plan again with `nodeform plan … --out FILE` and have it reviewed"
             }
             Self::OtherVersion { .. } => "plan again with this version: `nodeform plan … --out FILE`",
-            Self::Malformed { .. } => "use the version of nodeform that made the plan, or make it again",
+            Self::Malformed { .. } => {
+                "use the version of nodeform that created the plan, or create a new plan"
+            }
         }
     }
 }

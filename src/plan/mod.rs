@@ -52,7 +52,7 @@ pub use change::{
     Adopt, Change, ChangeId, Choice, ClaimSpec, ClaimSpecId, Create, Delete, ExistingNode, Forget, NoOp,
     OldNew, Update,
 };
-pub use cost::{at_most, of_nodes};
+pub use cost::{at_most, of_nodes, of_nodes_today};
 pub use difference::Difference;
 pub use evidence::{Evidence, HeldChange, NodeShape, Placement};
 pub use execution::Execution;
@@ -170,7 +170,7 @@ pub fn plan_without(
     Plan { spec, evidence }
 }
 
-/// Returns what goes to nodes that stay; pods whose own node stays after all do not move.
+/// Returns what goes to existing nodes; pods whose own node stays after all do not move.
 fn placed_on_kept(
     snapshot: &Snapshot,
     solution: &Solution,

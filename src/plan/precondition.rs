@@ -61,7 +61,7 @@ pub enum Precondition {
         /// The node.
         node: NodeName,
     },
-    /// Neither the node nor a pod on it asks not to be disrupted.
+    /// Neither the node nor a pod on it has `karpenter.sh/do-not-disrupt`.
     NotProtected {
         /// The node.
         node: NodeName,

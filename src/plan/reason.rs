@@ -107,12 +107,12 @@ impl fmt::Display for Reason {
         match self {
             Self::PodsWait { pods, moved, opened_for } => {
                 write!(formatter, "{}", PodsFor { pods: *pods, moved: *moved })?;
-                let opened = if *pods == 1 { ":" } else { ", opened for" };
+                let opened = if *pods == 1 { ":" } else { ", created for" };
                 write!(formatter, "{opened} `{opened_for}`")
             }
             Self::KeepsRoom { pods, opened_for } => {
                 let pods = if *pods == 1 { "1 pod".to_owned() } else { format!("{pods} pods") };
-                write!(formatter, "CapacityBuffers keep room for {pods}, opened for `{opened_for}`")
+                write!(formatter, "headroom for {pods} (CapacityBuffers), created for `{opened_for}`")
             }
             Self::Empty => formatter.write_str("empty: only pods of DaemonSets"),
             Self::Drifted { what } => write!(formatter, "drifted: {what}"),
@@ -128,7 +128,7 @@ impl fmt::Display for Reason {
                 write!(formatter, "it has the label of pool `{pool}` and no NodeClaim")
             }
             Self::VmGone => formatter.write_str("its VM is gone"),
-            Self::Asked { by } => write!(formatter, "asked for by {by}"),
+            Self::Asked { by } => write!(formatter, "requested by {by}"),
         }
     }
 }

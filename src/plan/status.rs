@@ -81,7 +81,7 @@ fn found<'s>(target: &ExistingNode, snapshot: &'s Snapshot) -> Option<Result<&'s
         planned.zip(found).is_some_and(|(planned, found)| !planned.eq_ignore_ascii_case(found))
     };
     if differs(target.provider_id.as_deref(), node.provider_id.as_deref()) {
-        let because = format!("node `{}` stands on another VM than the one that was approved", target.node);
+        let because = format!("node `{}` runs on another VM than the one that was approved", target.node);
         return Some(Err(because.into()));
     }
     let (planned, found) = (target.claim.as_ref(), node.claim.as_ref());

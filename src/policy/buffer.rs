@@ -47,7 +47,7 @@ pub(super) fn buffer(wire: &CapacityBuffer) -> Result<Buffer, Vec<Fault>> {
 pub(super) fn names_no_pods() -> Fault {
     Fault {
         path: path("spec"),
-        message: "names no pods to keep room for".to_owned(),
+        message: "names no pods to keep headroom for".to_owned(),
         hint: Some("add `podTemplateRef: {name: …}` or `scalableRef: {kind: …, name: …}`".to_owned()),
     }
 }

@@ -142,7 +142,7 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
         .map(|(at, _, instead)| Fault {
             path: path(at),
             message: format!("this version does not act on this field yet: {instead}"),
-            hint: Some("take the field out for this version; it stays valid for later ones".to_owned()),
+            hint: Some("remove the field for this version; it is valid for later ones".to_owned()),
         })
         .collect()
 }

@@ -152,7 +152,7 @@ fn existing(difference: &ExistingDifference) -> (u8, Line) {
         (true, false) if *after == Fate::Absent => (0, Style::Remove, "  - ", "is not in the second input"),
         (true, false) => (0, Style::Remove, "  - ", "goes"),
         (false, true) if *before == Fate::Absent => (2, Style::Add, "  + ", "is not in the first input"),
-        (false, true) => (2, Style::Add, "  + ", "stays; without the change it goes"),
+        (false, true) => (2, Style::Add, "  + ", "kept; deleted without the change"),
         (true, true) | (false, false) => (1, Style::Change, "  ~ ", "is changed in place"),
     };
     let because = because.as_ref().map_or(String::new(), |because| format!(": {because}"));
@@ -251,7 +251,7 @@ fn workload(difference: &WorkloadDifference) -> Line {
 fn asked(requests: &Resources) -> String {
     let shown = requests.iter().filter(|(name, amount)| *amount > 0 && **name != ResourceName::Pods);
     let parts: Vec<String> = shown.map(|(name, amount)| format!("{name} {}", name.show(amount))).collect();
-    if parts.is_empty() { "nothing asked for".to_owned() } else { parts.join(", ") }
+    if parts.is_empty() { "nothing requested".to_owned() } else { parts.join(", ") }
 }
 
 fn alone(sum: &WorkloadSum) -> String {

@@ -50,7 +50,7 @@ fn because(found: &Found, limit: MicroUsd) -> String {
             Estimated::BothSides => "the costs before and after the change are estimates".to_owned(),
         },
         Found::UnknownIncrease { unpriced } => {
-            format!("the monthly cost rises by an unknown amount: {} to create has no known price", {
+            format!("monthly cost increases by an unknown amount: {} to create has no known price", {
                 count(*unpriced, "node")
             })
         }
@@ -76,9 +76,9 @@ fn increase(planned: Rise, highest: Rise, limit: MicroUsd) -> String {
     };
     let at_most = said(highest);
     match (planned.by.0 > 0, highest.by > planned.by) {
-        (true, false) => format!("the monthly cost rises by {}", said(planned)),
+        (true, false) => format!("monthly cost increases by {}", said(planned)),
         (true, true) => {
-            format!("the monthly cost rises by {}, up to {at_most} if Azure substitutes", said(planned))
+            format!("monthly cost increases by {}, up to {at_most} if Azure substitutes", said(planned))
         }
         (false, _) => format!("the monthly cost may rise by up to {at_most} if Azure substitutes"),
     }
@@ -134,10 +134,10 @@ mod tests {
         report.cost_before.effective = MicroUsdPerHour(0);
         report.cost_after.effective = MicroUsdPerHour(100_000);
         assert_eq!(rises_above(&plan, "73"), None);
-        let said = "gate `--max-monthly-increase $50`: the monthly cost rises by $73";
+        let said = "gate `--max-monthly-increase $50`: monthly cost increases by $73";
         assert_eq!(rises_above(&plan, "50").as_deref(), Some(said));
         plan.evidence.report.cost_after.effective = MicroUsdPerHour(100_002);
-        let said = "gate `--max-monthly-increase $73`: the monthly cost rises by $73.01";
+        let said = "gate `--max-monthly-increase $73`: monthly cost increases by $73.01";
         assert_eq!(rises_above(&plan, "73").as_deref(), Some(said), "as dollars both would be $73");
         plan.evidence.report.cost_after.effective = MicroUsdPerHour(100_000);
         plan.evidence.report.cost_before.unpriced_nodes = 1;
@@ -165,13 +165,13 @@ mod tests {
         let report = &mut plan.evidence.report;
         report.cost_before.effective = MicroUsdPerHour(0);
         report.cost_after.effective = MicroUsdPerHour(100_000);
-        let said = "gate `--max-monthly-increase $100`: the monthly cost rises by $73, up to $365 if Azure substitutes";
+        let said = "gate `--max-monthly-increase $100`: monthly cost increases by $73, up to $365 if Azure substitutes";
         assert_eq!(rises_above(&plan, "100").as_deref(), Some(said));
         assert_eq!(rises_above(&plan, "365"), None);
         for placement in plan.evidence.placements.values_mut() {
             placement.is_price_max_estimate = true;
         }
-        let estimated = "gate `--max-monthly-increase $0`: the monthly cost rises by $73, up to ~$365 if Azure substitutes";
+        let estimated = "gate `--max-monthly-increase $0`: monthly cost increases by $73, up to ~$365 if Azure substitutes";
         assert_eq!(rises_above(&plan, "0").as_deref(), Some(estimated));
     }
 

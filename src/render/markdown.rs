@@ -8,7 +8,7 @@ mod comparison;
 mod part;
 mod whole;
 
-pub use whole::{plan_markdown_whole, plan_sentences};
+pub use whole::{plan_check_first, plan_markdown_whole, plan_sentences};
 
 use super::escape::{code, is_kept, sentence, units};
 use super::line::Line;
@@ -67,7 +67,7 @@ fn one_plan(view: &PlanView<'_>) -> String {
         Part::new("Destroy", Rank::Destroy, destroys).counting(counts.destroy),
         Part::new("Change in place", Rank::Change, in_place(view).iter().map(named).collect()),
         Part::new("Create", Rank::Create, creates(view)).in_table(CREATES).counting(counts.add),
-        Part::new("On nodes that stay", Rank::Kept, kept(view).iter().map(named).collect()),
+        Part::new("On existing nodes", Rank::Kept, kept(view).iter().map(named).collect()),
         Part::new("Preemption", Rank::Kept, items(preemptions(view))),
         Part::new("Stays Pending", Rank::Pending, items(pending(view, None))),
         Part::new("Not done", Rank::NotDone, items(not_done(view, NAMES_IN_ITEM))),

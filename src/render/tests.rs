@@ -49,7 +49,7 @@ pub(crate) fn talkative() -> Plan {
         because: "this rule is not planned with yet".into(),
     });
     report.passed_over.insert(SchedulingRule::PreferredNodeAffinity, 3);
-    report.staying.push((NodeName::new("kept-1"), "a pod asks not to be disrupted".into()));
+    report.staying.push((NodeName::new("kept-1"), "a pod has `karpenter.sh/do-not-disrupt`".into()));
     report.without_requests = 1;
     report.warnings.push(Warning {
         object: "pool `general`".into(),
@@ -79,7 +79,7 @@ Assumed: region `eastus` (no NodeFleet says another; use `--location`)
 
   + 2 nodes in `general`: Standard_D4s_v5, eastus-1, on-demand: 8 vCPU, 32 GiB, $292/month, for 4
       Pending pods (`default/web-1`, `default/web-2`, `default/web-3` and 1 more)
-  = 1 Pending pod `default/web-5` to a node that stays: `kept-1`
+  = 1 Pending pod `default/web-5` to an existing node: `kept-1`
 
 Stays Pending:
   2 pods (`default/huge-1`, `default/huge-2`): cpu: `900` is asked for, `7.2` is the most (nearest:
@@ -88,8 +88,8 @@ Stays Pending:
       yet
 
 Not done:
-  1 node stays: `kept-1` (a pod asks not to be disrupted)
-  `preferred nodeAffinity` of 3 pods is a preference and not planned with
+  1 node kept: `kept-1` (a pod has `karpenter.sh/do-not-disrupt`)
+  `preferred nodeAffinity` of 3 pods is a preference and is ignored
 
 Warnings:
   pool `general`: no size has zone `1`; hint: write `eastus-1`
@@ -117,14 +117,14 @@ $584/month, up to $876 if Azure substitutes
       because it has the label of pool `general` and no NodeClaim
   + node `aks-general-6a32amb4as` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU,
       16 GiB, $146/month
-      because 2 Pending pods, opened for `default/web-1`
+      because 2 Pending pods, created for `default/web-1`
       or, where Azure has none: 1 other size, 1 other zone, up to $292/month
       taints: `dedicated=web:NoSchedule`
       default/web-1
       default/web-2
   + node `aks-general-m3zqdmw3s3` of pool `general`: Standard_D4s_v5, eastus-1, on-demand: 4 vCPU,
       16 GiB, $146/month
-      because 2 Pending pods, opened for `default/web-3`
+      because 2 Pending pods, created for `default/web-3`
       or, where Azure has none: 1 other size, 1 other zone, up to $292/month
       taints: `dedicated=web:NoSchedule`
       default/web-3
@@ -284,9 +284,9 @@ fn a_node_that_goes_later_is_not_said_to_go() {
     let (runs, placed, room) = (Vec::new(), Vec::new(), Resources::none());
     let explanation = NodeExplanation::Existing { node, fate, runs, placed, room };
     let title = |held: Option<&str>| explain::node(&explanation, "c", held)[0].text();
-    assert_eq!(title(None), "node `c` goes: it is empty");
+    assert_eq!(title(None), "node `c` is deleted: it is empty");
     let because = "a disruption budget lets no node go for reason Empty";
-    assert_eq!(title(Some(because)), format!("node `c` stays for now: it is empty, but {because}"));
+    assert_eq!(title(Some(because)), format!("node `c` is kept for now: it is empty, but {because}"));
 }
 
 #[test]
@@ -300,8 +300,8 @@ fn nodes_that_leave_are_named_and_several_nodes_are_spoken_of_as_several() {
     let text = shown(&plan, Detail::Brief);
     let leaving = format!("  1 node is leaving already: `{}`\n", plan.evidence.world.nodes[0].name);
     assert!(text.contains(&leaving), "{text}");
-    assert!(text.contains("  2 nodes stay: `a`, `b` (they are not initialized yet)\n"), "{text}");
-    assert!(text.contains("  1 node stays for now though empty: `c` (a budget)\n"), "{text}");
+    assert!(text.contains("  2 nodes kept: `a`, `b` (they are not initialized yet)\n"), "{text}");
+    assert!(text.contains("  1 node kept for now although empty: `c` (a budget)\n"), "{text}");
     let because =
         "it is one too many: pool `p` asks for 2 nodes (`replicas`); but its pods have no sure place";
     plan.evidence.report.staying =

@@ -44,7 +44,7 @@ pub enum NotApproved {
     #[error("the plan was not made from a live cluster, so it does not say which VMs are meant")]
     NotLive,
     /// It answers a question.
-    #[error("the plan answers a question about a world that is not there, and is never carried out")]
+    #[error("this is a what-if plan and cannot be applied")]
     WhatIf,
     /// Its cluster is another.
     #[error("the plan is of cluster `{planned}`, and this one is `{found}`")]
@@ -55,7 +55,7 @@ pub enum NotApproved {
         found: Arc<str>,
     },
     /// NodeFleet says that nothing is to happen.
-    #[error("NodeFleet says `suspend: true`: only what has begun is finished")]
+    #[error("NodeFleet has `suspend: true`: only started changes are finished")]
     Suspended {
         /// Its name, where it is known.
         fleet: Option<Arc<str>>,
@@ -295,7 +295,7 @@ fn out_of_time(plan: &Plan, execution: &Execution, now: Option<Timestamp>) -> Op
 /// # Errors
 /// It is of no live cluster, or of another one.
 pub fn resume(plan: Plan, now: Now<'_>) -> Result<ApprovedPlan, Vec<NotApproved>> {
-    let because = "who carried the plan out ended before this was begun";
+    let because = "apply ended before this change was started";
     finish(plan, now, &LeftOut::Withheld(because.into()))
 }
 

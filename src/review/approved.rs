@@ -9,6 +9,7 @@ use super::approve::Terms;
 use super::brakes::Brakes;
 use super::covers::{Covered, Fate};
 use super::left_out::LeftOut;
+use crate::model::Approver;
 use crate::plan::{Change, ChangeId, Execution, Plan, PlanSpec};
 
 /// A plan that may be carried out.
@@ -25,6 +26,7 @@ pub struct ApprovedPlan {
     serves: BTreeMap<ChangeId, Vec<ChangeId>>,
     terms: Terms,
     brakes: Brakes,
+    approvers: Vec<Approver>,
 }
 
 impl ApprovedPlan {
@@ -36,7 +38,8 @@ impl ApprovedPlan {
     ) -> Self {
         let (id, serves) = (plan.id().into(), serves(&execution));
         let waves = beside_what_they_serve(waves(&plan.spec), &serves);
-        Self { plan, execution, id, left_out, choices: BTreeMap::new(), waves, serves, terms, brakes }
+        let (choices, approvers) = (BTreeMap::new(), Vec::new());
+        Self { plan, execution, id, left_out, choices, waves, serves, terms, brakes, approvers }
     }
 
     /// Returns the plan as approved under these brakes: what they say is what changes are begun on.
@@ -44,6 +47,19 @@ impl ApprovedPlan {
     pub fn under(mut self, brakes: Brakes) -> Self {
         self.brakes = brakes;
         self
+    }
+
+    /// Returns the plan as approved by these people.
+    #[must_use]
+    pub fn approved_by(mut self, approvers: Vec<Approver>) -> Self {
+        self.approvers = approvers;
+        self
+    }
+
+    /// Returns whose approvals counted, where people had to approve it.
+    #[must_use]
+    pub fn approvers(&self) -> &[Approver] {
+        &self.approvers
     }
 
     /// Returns the plan with these changes left out as well, each with the reason.

@@ -101,7 +101,7 @@ impl Brakes {
         };
         if self.fleet.is_suspended {
             let on = spec("\"suspend\":false");
-            return Some(format!("NodeFleet `{fleet}`, which says `suspend: true`; go on with {on}"));
+            return Some(format!("NodeFleet `{fleet}`, which has `suspend: true`; continue with {on}"));
         }
         if self.needs_auto && !self.fleet.mode.acts() {
             let on = spec("\"mode\":\"auto\"");
@@ -165,7 +165,7 @@ impl Brakes {
             None if reason.is_asked() => Allowance::without_budgets(pool, holds, Some(at)),
             None => {
                 let because =
-                    format!("NodePool `{pool}`, which is gone or faulty: its budgets are not known");
+                    format!("NodePool `{pool}`, which is missing or invalid: its budgets are unknown");
                 return Some(Braked::held(because));
             }
         };
@@ -192,7 +192,7 @@ pub(super) fn unlike<T: PartialEq>(
 ) -> Option<String> {
     match (before, now) {
         (Some(before), Some(now)) if before == now => None,
-        (_, Some(_)) => Some(format!("{kind} `{name}` says something else than when the plan was made")),
+        (_, Some(_)) => Some(format!("{kind} `{name}` changed after the plan was created")),
         (_, None) => Some(format!("{kind} `{name}` is gone")),
     }
 }

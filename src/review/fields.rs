@@ -51,26 +51,22 @@ const fn field(path: &'static str, held: Held, by: &'static str) -> Field {
 
 /// Every field of `spec`.
 pub const FIELDS: &[Field] = &[
-    field(
-        "cluster",
-        Derived,
-        "the judge: that of `execution.cluster`, which is the cluster that is applied to",
-    ),
-    field("scope", Derived, "the judge: the NodePools that the plan was made of"),
+    field("cluster", Derived, "the checker: that of `execution.cluster`, the cluster that is applied to"),
+    field("scope", Derived, "the checker: the NodePools that the plan was made from"),
     field("parent", Derived, "names nothing that is sent: creates are known by their own names"),
-    field("whatIf", Derived, "a plan that supposes something is never carried out"),
+    field("whatIf", Derived, "a plan with assumptions (what-if) is never applied"),
     field("targets", Derived, "planning again is narrowed to it, and adds nothing"),
     field("wishes", Derived, "planning again asks for it, and adds nothing"),
     field("expiresAt", Shown, "the head, and `Ids and digests`; at most 30 days after `execution.seenAt`"),
-    field("inputs", Derived, "the judge, and the preconditions of creates"),
+    field("inputs", Derived, "the checker, and the preconditions of creates"),
     field(
         "claims",
         Both,
         "`Create` and `Other settings`; compared with the NodeClaim that planning again asks for",
     ),
     field("changes.*.change", Both, "`Create`, `Delete` and `Update in place`; compared with planning again"),
-    field("changes.*.preconditions", Derived, "planning again: what it would ask has to be asked"),
-    field("waves", Both, "`Order`; done in the order of planning again, and never more at once"),
+    field("changes.*.preconditions", Derived, "the fresh plan: its preconditions must be included"),
+    field("waves", Both, "`Order`; applied in the order of the fresh plan, never with more concurrency"),
     field("execution.cluster", Both, "`Ids and digests`; compared with the cluster that is applied to"),
     field("execution.seenAt", Shown, "`Ids and digests`; not in the future"),
     field(
@@ -89,7 +85,7 @@ pub const FIELDS: &[Field] = &[
         "every id is compared with the node, its NodeClaim and its VM as they are",
     ),
     field("execution.removals.*.grace", Both, "`Delete`; planning again: never shorter than was approved"),
-    field("execution.removals.*.after", Derived, "planning again: waits for all that either says"),
+    field("execution.removals.*.after", Derived, "the fresh plan: waits for all dependencies of either"),
     field(
         "execution.removals.*.owners",
         Both,

@@ -87,7 +87,7 @@ fn of(
         (Some(Hold { because, .. }), _) => Handling::Held(because),
         (None, Mode::Observe) => Handling::Shown,
         (None, Mode::Auto | Mode::Review) if fleet.is_suspended => {
-            Handling::Held("the NodeFleet says `suspend: true`".to_owned())
+            Handling::Held("the NodeFleet has `suspend: true`".to_owned())
         }
         (None, Mode::Auto | Mode::Review) if fleet.reviewed.has(class, pool) => Handling::Reviewed,
         (None, Mode::Auto | Mode::Review) => match class {

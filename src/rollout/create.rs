@@ -67,7 +67,7 @@ pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Stan
     };
     let is = |key: &str, value: &str| claim.annotations.get(key).is_some_and(|text| &**text == value);
     if !is(mark::PLAN, ground.plan.id()) || !is(mark::ITEM, &id.0) {
-        let because = format!("NodeClaim `{}` is there and was not made by this plan", create.claim);
+        let because = format!("NodeClaim `{}` exists and was not created by this plan", create.claim);
         return Standing::Settled(Outcome::no_longer_holds(because));
     }
     let journal = Launching::of(claim);
@@ -173,7 +173,7 @@ impl Coming<'_> {
         match vm.state {
             // The end of the operation says why, and what else is refused for it.
             Provisioning::Failed if !registered && self.is_being_made(&tried) => {
-                Standing::waits(format!("what Azure says of VM `{name}`"))
+                Standing::waits(format!("the state of VM `{name}` in Azure"))
             }
             Provisioning::Failed if !registered => self.next_choice(claim, &journal, (VM_FAILED, None)),
             Provisioning::Deleting if !registered => self.next_choice(claim, &journal, (VM_GONE, None)),

@@ -138,7 +138,7 @@ fn is_initialized(claim: &SeenClaim, node: &SeenNode) -> bool {
 
 /// Says what a node lacks until it takes pods.
 pub(super) fn lacks(claim: &SeenClaim, node: &SeenNode) -> String {
-    lacking(claim, node).unwrap_or_else(|| "its NodeClaim does not say yet that it takes pods".to_owned())
+    lacking(claim, node).unwrap_or_else(|| "its NodeClaim is not initialized yet".to_owned())
 }
 
 fn lacking(claim: &SeenClaim, node: &SeenNode) -> Option<String> {

@@ -226,7 +226,7 @@ fn standing<'a>(
             begun_or(may_begin, || update::update(ground, id, change))
         }
         Change::Adopt(_) | Change::Forget(_) => {
-            let because = "this version neither adopts nodes nor lets them go";
+            let because = "this version neither adopts nor forgets nodes";
             Standing::Settled(Outcome::Withheld { because: because.into() })
         }
     }

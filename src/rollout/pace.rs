@@ -162,7 +162,7 @@ impl<'a> Pace<'a> {
         match (waits, stays) {
             (Some(wait), _) => Begin::Later(wait),
             (None, Some(outcome)) => {
-                let because = format!("the pods that it was for stay where they are: {outcome}");
+                let because = format!("its pods stay where they are: {outcome}");
                 Begin::Ends(Outcome::NoLongerNeeded { because: because.into() })
             }
             (None, None) => Begin::Now,
@@ -252,7 +252,7 @@ impl<'a> Pace<'a> {
             match so_far.get(create).map(Standing::outcome) {
                 Some(Some(outcome)) if outcome.is_so() => {}
                 Some(Some(outcome)) => {
-                    let because = format!("{name}, which was to take its pods: {outcome}");
+                    let because = format!("{name}, planned for its pods: {outcome}");
                     return Begin::Ends(Outcome::Withheld { because: because.into() });
                 }
                 Some(None) | None => {

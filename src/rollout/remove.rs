@@ -152,10 +152,10 @@ impl<'a> Going<'a> {
         let Self { ground, delete, .. } = *self;
         let name = &delete.target.node;
         if !has_claim {
-            return Some(format!("node `{name}` has no NodeClaim any more, or another"));
+            return Some(format!("node `{name}` has lost its NodeClaim, or has another"));
         }
         if has_vm && !has_same_vm || self.stands_on_other_vm() {
-            return Some(format!("the VM of node `{name}` is another than the one that was approved"));
+            return Some(format!("the VM of node `{name}` is not the one that was approved"));
         }
         let vm = self.same_vm().filter(|vm| vm.state != Provisioning::Deleting);
         if let Some(why) = vm.and_then(|vm| foreign(&vm.tags, &ground.execution().cluster, None)) {
@@ -163,13 +163,13 @@ impl<'a> Going<'a> {
         }
         let found = ground.world.nodes.get(name);
         if found.is_some() && self.node().is_none() {
-            return Some(format!("node `{name}` is another than the one that was approved"));
+            return Some(format!("node `{name}` is not the one that was approved"));
         }
         let is_back = |vm: &SeenVm| ground.world.node_of(&vm.id).is_some();
         let is_without_node =
             delete.reason == DisruptionReason::Unhealthy && self.identity.node_uid.is_none();
         if is_without_node && self.same_vm().is_some_and(is_back) {
-            return Some(format!("the Node of NodeClaim `{name}` is there again"));
+            return Some(format!("the Node of NodeClaim `{name}` exists again"));
         }
         let (_, node) = self.node()?;
         let planned = ground.spec().changes.get(self.id)?;
@@ -179,11 +179,13 @@ impl<'a> Going<'a> {
         for precondition in &planned.preconditions {
             let because = match precondition {
                 Precondition::NotProtected { .. } if says_no(&node.annotations) => {
-                    Some(format!("node `{name}` asks not to be disrupted"))
+                    Some(format!("node `{name}` has `karpenter.sh/do-not-disrupt`"))
                 }
                 Precondition::NotProtected { node_only: false, .. } => {
                     let pod = ground.world.pods_of(name).find(|pod| pod.is_do_not_disrupt && !pod.has_ended);
-                    pod.map(|pod| format!("pod `{}` on node `{name}` asks not to be disrupted", pod.key))
+                    pod.map(|pod| {
+                        format!("pod `{}` on node `{name}` has `karpenter.sh/do-not-disrupt`", pod.key)
+                    })
                 }
                 Precondition::NodeEmpty { .. } => {
                     let pod = ground.world.pods_of(name).find(|pod| pod.is_of_workload());
@@ -356,7 +358,7 @@ impl<'a> Going<'a> {
         let is_over = self.is_over(since);
         let actions =
             pods.iter().filter(|pod| is_over || tier == self::tier(pod)).filter(|pod| pod.gone_by.is_none());
-        // Whoever asks not to be disrupted is waited for, as Karpenter does, until the node's grace is over.
+        // Whoever has `karpenter.sh/do-not-disrupt` is waited for, as Karpenter does, until the node's grace is over.
         let actions = actions.filter(|pod| is_over || !pod.is_do_not_disrupt || self.takes_all());
         let actions: Vec<Action> = actions.map(|pod| self.evict(pod, is_over)).collect();
         if actions.is_empty() {
@@ -440,8 +442,7 @@ fn detached(node: &NodeName, attachments: &BTreeSet<Arc<str>>) -> String {
     }
     let first = attachments.first().map_or("", |first| first);
     format!(
-        "volumes to be detached from node `{node}`: {}; one whose PersistentVolumeClaim is gone stays until somebody \
-         removes it: `kubectl delete volumeattachment {first}`",
+        "volumes to be detached from node `{node}`: {}; one without a PersistentVolumeClaim is kept until somebody deletes it: `kubectl delete volumeattachment {first}`",
         named.join(", ")
     )
 }

@@ -38,7 +38,7 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
         (vm.vm_id.is_some() && vm.vm_id == identity.vm_id).then_some(vm)
     });
     let (Some(identity), Some(vm)) = (identity, vm.filter(|vm| vm.state != Provisioning::Deleting)) else {
-        let because = format!("the VM of node `{name}` is gone, or another than the one that was approved");
+        let because = format!("the VM of node `{name}` is gone, or not the one that was approved");
         return Standing::Settled(Outcome::no_longer_holds(because));
     };
     let node = ground.world.nodes.get(name).filter(|node| identity.node_uid.as_ref() == Some(&node.uid));
@@ -52,7 +52,7 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
             return act(id, patch_node(name, "label", labelled));
         }
         None => {
-            let because = format!("node `{name}` is gone, or another than the one that was approved");
+            let because = format!("node `{name}` is gone, or not the one that was approved");
             return Standing::Settled(Outcome::no_longer_holds(because));
         }
     }

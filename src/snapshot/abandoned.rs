@@ -18,7 +18,7 @@ pub struct Abandoned {
     pub claim: ClaimName,
     /// The plan, as the mark has it.
     pub plan: Arc<str>,
-    /// Whether the node goes all the same: somebody deletes it, or its VM is gone already.
+    /// Whether the node goes all the same: it was deleted by hand, or its VM is gone already.
     pub is_leaving: bool,
 }
 

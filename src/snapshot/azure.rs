@@ -207,7 +207,7 @@ pub struct SubnetFacts {
 pub enum Owner {
     /// nodeform made it.
     Own,
-    /// Karpenter made it: its tag, and none of nodeform's.
+    /// Karpenter created it: its tag, and none of nodeform's.
     Karpenter,
     /// Neither made it for this cluster: an agent pool of AKS, another cluster, or somebody else.
     Foreign,

@@ -154,6 +154,6 @@ fn assumption(class: &StorageClass, claims: &BTreeSet<VolumeClaimKey>) -> Assump
         true => "whose volumes every node reaches".to_owned(),
         false => format!("and volumes of `{driver}` are taken to be reachable from every node"),
     };
-    let why = format!("StorageClass `{}` binds at once, {reach}", class.name);
+    let why = format!("StorageClass `{}` binds immediately, {reach}", class.name);
     Assumption { what, why }
 }

@@ -33,7 +33,7 @@ pub fn keep_room(
             Ok((spec, asked)) => {
                 let (spec, count) = (Arc::new(spec), asked.min(PLACEHOLDERS_MAX));
                 if count < asked {
-                    let consequence = format!("it asks for room for {asked} pods: room is kept for {count}");
+                    let consequence = format!("it requests headroom for {asked} pods: {count} are kept");
                     snapshot.gaps.push(Gap { kind: GapKind::WithoutEffect, what: what(), consequence });
                 }
                 snapshot.pods.extend((1..=count).map(|ordinal| placeholder(buffer, ordinal, &spec)));

@@ -66,7 +66,7 @@ pub fn suppose(snapshot: Snapshot, question: &Question) -> Result<Snapshot, Vec<
 }
 
 /// Returns whether a node is one of a system agent pool. NodePools may be labelled `mode: system` too; what
-/// Karpenter made it can make again.
+/// Karpenter created it can make again.
 #[must_use]
 pub fn is_system(node: &Node) -> bool {
     node.pool.is_none() && node.labels.get(label::AKS_MODE).is_some_and(|mode| &**mode == "system")
@@ -164,7 +164,7 @@ fn kept_system(snapshot: &Snapshot, selector: &NodeSelector) -> Option<Assumptio
         snapshot.nodes.iter().filter(|node| is_system(node)).map(|node| node.name.as_str()).collect();
     let first = names.first().filter(|_| selector.is_everything())?;
     let what = match names.len() {
-        1 => format!("node `{first}` of a system agent pool stays"),
+        1 => format!("node `{first}` of a system agent pool is kept"),
         more => format!("{more} nodes of system agent pools stay, such as `{first}`"),
     };
     let why = format!(

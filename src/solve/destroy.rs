@@ -78,9 +78,9 @@ fn without(
     let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
     let unplaced = report.unplaced.into_iter().flat_map(|unplaced| unplaced.pods).collect();
     let (waits_for, because) = match snapshot.supposed.wishes.destroy {
-        true => (Held::DESTROY, "`--destroy` creates no node, and no node that stays takes them"),
+        true => (Held::DESTROY, "`--destroy` creates no node, and they fit no node that is kept"),
         false => {
-            (Held::DELETE, "their node is deleted, and no node that stays takes them: others are planned")
+            (Held::DELETE, "their node is deleted, and they fit no node that is kept: new nodes are planned")
         }
     };
     let waits = Held { pods: unplaced, waits_for: waits_for.to_owned(), because: because.to_owned() };
@@ -184,7 +184,7 @@ impl<'a> Kept<'a> {
             return None;
         }
         if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
-            return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
+            return Some(format!("its pod `{}` has `karpenter.sh/do-not-disrupt`", pod.key));
         }
         pods.iter().find_map(|pod| evictions.why_stays(pod))
     }

@@ -180,7 +180,7 @@ pub(super) fn labels_of(node: &Node) -> Requirements {
     labels
 }
 
-/// Returns whether pods of these terms may join a node that stays, whatever it has room for.
+/// Returns whether pods of these terms may join an existing node, whatever it has room for.
 pub(super) fn is_open(node: &Node, (alternatives, stance): Terms<'_>) -> bool {
     !node.is_deleting
         && super::fit::taints::are_stood(&taints(node), stance)

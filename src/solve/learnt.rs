@@ -10,7 +10,7 @@ use crate::catalog::Offered;
 use crate::model::{ClassName, InstanceType, LabelKey, Node, NodeStage, ResourceName, SkuName, label};
 
 /// By how much the disk of a node may differ from the one of its class, in hundredths: file systems take some, and a GB is
-/// not a GiB. Beyond, the node was made with another disk.
+/// not a GiB. Beyond, the node was taken with another disk.
 const DIFFERENCE_MAX_HUNDREDTHS: i64 = 10;
 
 /// Replaces what new nodes offer by what nodes of the size and class have.

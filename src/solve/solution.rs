@@ -408,7 +408,7 @@ impl Held {
     pub const DELETE: &str = "`kubectl delete`";
 
     /// What pods wait for whose node cannot be made.
-    pub const LAUNCH: &str = "what their node is made of";
+    pub const LAUNCH: &str = "what their node is created from";
 
     /// What pods wait for whose place the plan's own check refused.
     pub const CHECK: &str = "the plan's own check";

@@ -170,7 +170,7 @@ fn reasons(list: &mut Node, path: &[&str], job: &mut Job<'_>) -> bool {
             expired = Some(place);
             job.lost(
                 (reason.line, &at),
-                "is no reason any more: expiry heeds no budget",
+                "is no longer a reason: expiry ignores budgets",
                 "`spec.template.spec.terminationGracePeriod` bounds how long an expired node drains",
             );
             return false;

@@ -51,7 +51,12 @@ pub(super) fn annotations(map: &mut Node, path: &[&str], job: &mut Job<'_>) -> b
     for (key, line) in &old {
         let Some(now) = annotation(key) else { continue };
         let at = [path, &[key]].concat();
-        job.say(Sort::Foreign, (*line, &at), format!("is now `{now}`; `{key}` has no effect any more"), None);
+        job.say(
+            Sort::Foreign,
+            (*line, &at),
+            format!("is now `{now}`; `{key}` no longer has an effect"),
+            None,
+        );
         if map.get(now).is_some() {
             map.take(key);
         } else if let Some(entry) = map.entry_mut(key) {

@@ -195,7 +195,7 @@ impl Part {
                 "write the document by indentation first: `yq -P FILE`",
             ),
         };
-        Fault::at(name, self.line, format!("cannot be rewritten where it stands: this document {what}"))
+        Fault::at(name, self.line, format!("cannot be rewritten in place: this document {what}"))
             .with_hint(hint)
     }
 }

@@ -111,7 +111,7 @@ pub struct SeenPod {
     pub is_critical: bool,
     /// Whether it tolerates the taint of a node that is drained, and stays.
     pub stays: bool,
-    /// Whether it asks not to be disrupted.
+    /// Whether it has `karpenter.sh/do-not-disrupt`.
     pub is_do_not_disrupt: bool,
     /// When it must be gone, where it is being deleted.
     pub gone_by: Option<Timestamp>,

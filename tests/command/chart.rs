@@ -129,3 +129,21 @@ fn one_account_or_one_token_for_both_is_refused() {
         assert!(!output.status.success() && told.contains(said), "{told}");
     }
 }
+
+#[test]
+fn a_github_app_takes_the_place_of_a_token() {
+    let Some(documents) = rendered(&format!("{APART},proposer.git.githubAppId=Iv1.a")) else { return };
+    let variables = |name: &str| {
+        let container = &one(&documents, "Deployment", name)["spec"]["template"]["spec"]["containers"][0];
+        let variables = container["env"].as_array().expect("variables").iter();
+        let of_git = variables.filter(|it| it["name"].as_str().is_some_and(|name| name.contains("_GIT")));
+        of_git.map(|it| format!("{}={}", it["name"], it["value"]).replace('"', "")).collect::<Vec<String>>()
+    };
+    let file = "/var/run/secrets/nodeform.dev/git/token";
+    assert_eq!(variables("nodeform"), [format!("NODEFORM_GIT_TOKEN_FILE={file}")]);
+    let app = ["NODEFORM_GITHUB_APP_ID=Iv1.a".to_owned(), format!("NODEFORM_GITHUB_APP_KEY_FILE={file}")];
+    assert_eq!(variables("nodeform-proposer"), app);
+    let Some(output) = render("replicas=1,review.enabled=true,review.githubAppId=Iv1.a") else { return };
+    let told = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && told.contains("`githubAppId` needs `tokenSecret`"), "{told}");
+}

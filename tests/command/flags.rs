@@ -51,7 +51,7 @@ fn a_plan_that_destroys_is_saved_and_verified_like_any_other() {
     let foreign = ["--destroy", "--target", "node/aks-system-12345678-vmss000000"];
     let refused = nodeform(&[&["plan", "examples/existing-fleet"], &foreign[..]].concat());
     assert_eq!(refused.status.code(), Some(1), "{}", out(&refused));
-    assert!(aside(&refused).contains("belongs to no NodePool"), "{}", aside(&refused));
+    assert!(aside(&refused).contains("not managed by a NodePool; never deleted"), "{}", aside(&refused));
     assert!(aside(&refused).contains("hint: nodes of agent pools go by AKS"), "{}", aside(&refused));
     for other in [&["--replace", "a"][..], &["--forget", "a"], &["--before", "examples"], &["--from-scratch"]]
     {
@@ -89,7 +89,7 @@ fn what_moved_since_a_snapshot_is_shown_and_kept_and_nothing_is_proposed() {
     for (arguments, said) in [
         (&["plan", "--refresh-only", "now"][..], "--snapshot"),
         (&["plan", "--refresh-only", "--snapshot", "seen.json"], "nothing of now was named"),
-        (&["plan", "--refresh-only", "--snapshot", "seen.json", "now", "-o", "md"], "makes no plan"),
+        (&["plan", "--refresh-only", "--snapshot", "seen.json", "now", "-o", "md"], "creates no plan"),
         (&["plan", "--refresh-only", "--snapshot", "seen.json", "now", "--destroy"], "cannot be used with"),
     ] {
         let refused = start(arguments, &folder, "");

@@ -65,7 +65,7 @@ fn a_folder_with_twenty_kinds_of_stray_files_beside_three_manifests_is_planned()
     let plan = start(&["plan", "-R", ".", "--location", "westeurope"], &folder, "");
     assert!(plan.status.success(), "{}", aside(&plan));
     assert!(out(&plan).contains("3 documents, 2 pods"), "{}", out(&plan));
-    let note = "note: no objects of Kubernetes, passed over: `./appsettings.json`, `./azure.yaml`, \
+    let note = "note: skipped, no Kubernetes objects: `./appsettings.json`, `./azure.yaml`, \
                 `./bundleconfig.json` and 20 more\n";
     assert_eq!(aside(&plan), note);
     let valid = start(&["validate", "."], &folder, "");

@@ -240,8 +240,14 @@ fn submodules_pointers_and_links_that_lead_out_are_named() {
     let planned = out(&nodeform(&repository, &["plan", "--git", "HEAD", "--path", "deploy"]));
     let planned = planned.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(planned.contains(&format!("Not read: submodule `HEAD:deploy/charts` at {at}: ")), "{planned}");
-    assert!(planned.contains("Not read: link `HEAD:deploy/etc`: it leads out"), "{planned}");
-    assert!(planned.contains("Not read: link `HEAD:deploy/up`: it leads out"), "{planned}");
+    assert!(
+        planned.contains("Not read: link `HEAD:deploy/etc`: it points outside the repository"),
+        "{planned}"
+    );
+    assert!(
+        planned.contains("Not read: link `HEAD:deploy/up`: it points outside the repository"),
+        "{planned}"
+    );
     assert!(!planned.contains("broken"), "{planned}");
     let inside = nodeform(&repository, &["plan", "--git", "HEAD", "--path", "deploy/charts/a.yaml"]);
     assert!(aside(&inside).contains("is a submodule"), "{}", aside(&inside));
@@ -439,7 +445,7 @@ fn a_change_names_nodes_that_go_pods_that_no_longer_fit_and_no_secret() {
     assert!(grows.starts_with("Plan: 1 to add, 0 to change, 0 to destroy.\n"), "{grows}");
     let flat = grows.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(flat.contains("+ node `aks-general-purpose-7dq9m`"), "{flat}");
-    assert!(flat.contains("stays; without the change it goes: empty: "), "{flat}");
+    assert!(flat.contains("kept; deleted without the change: empty: "), "{flat}");
     assert!(!grows.contains("HUNTER2") && grows.contains("it holds a Secret"), "{grows}");
     assert!(grows.contains("The plan of `after` itself, from the 5 nodes of the input: 0 to add"), "{grows}");
     let shrinks = compared("after", "before");

@@ -177,7 +177,7 @@ fn what_may_not_be_listed_is_told_and_kept_in_the_snapshot() {
     let said = aside(&taken);
     assert!(
         said.starts_with(
-            "warning: pdb may not be listed: plans are made as if there were none\nwarning: csinodes"
+            "warning: no permission to list pdb: planning as if there were none\nwarning: no permission to list csinodes"
         ),
         "{said}"
     );
@@ -204,7 +204,7 @@ fn without_nodes_or_pods_there_is_no_snapshot() {
     let refused = cluster.nodeform(&TAKE);
     assert_eq!(refused.status.code(), Some(1));
     assert!(
-        aside(&refused).starts_with("error: pods may not be listed, and without them"),
+        aside(&refused).starts_with("error: no permission to list pods; nodeform cannot plan without them"),
         "{}",
         aside(&refused)
     );

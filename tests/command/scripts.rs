@@ -279,7 +279,7 @@ fn an_input_without_any_object_is_a_failed_pipe_and_no_cluster() {
                 said.contains("the input is empty") || said.contains("no object of Kubernetes"),
                 "{said}"
             );
-            assert!(said.contains("hint: look whether the command before the pipe failed"), "{said}");
+            assert!(said.contains("hint: check whether the command before the pipe failed"), "{said}");
         }
     }
 }
@@ -509,7 +509,7 @@ fn what_is_asked_of_a_node_is_planned_or_refused_with_the_reason() {
     let line = out(&replaced).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(line.contains("- node `aks-general-purpose-4xk2p` (pool"), "{line}");
     assert!(
-        line.contains("1 pod: asked for by `--replace`") || line.contains("2 pods: asked for by `--replace`"),
+        line.contains("1 pod: requested by `--replace`") || line.contains("2 pods: requested by `--replace`"),
         "{line}"
     );
     let forgotten = asked(&["--forget", "aks-general-purpose-4xk2p"]);
@@ -570,7 +570,7 @@ fn a_rise_of_the_cost_is_held_against_dollars() {
     let over = planned("99.50");
     assert_eq!(over.status.code(), Some(4));
     assert!(
-        aside(&over).contains("gate `--max-monthly-increase $99.50`: the monthly cost rises by ~$"),
+        aside(&over).contains("gate `--max-monthly-increase $99.50`: monthly cost increases by ~$"),
         "{}",
         aside(&over)
     );

@@ -65,11 +65,11 @@ fn every_node_of_every_pool_goes_and_none_is_made() {
     let plan = planned(&destroying(two_pools()), &[]);
     let shown = text(&plan);
     assert!(shown.starts_with("Plan: 0 to add, 0 to change, 3 to destroy."), "{shown}");
-    assert!(shown.contains("because asked for by `--destroy`"), "{shown}");
+    assert!(shown.contains("because requested by `--destroy`"), "{shown}");
     assert_eq!(destroyed(&plan), ["a", "b", "c"]);
     assert!(plan.spec.deletes().all(|(_, delete)| delete.reason == DisruptionReason::Destroyed));
     let moved: Vec<&str> = plan.evidence.kept.keys().map(NodeName::as_str).collect();
-    assert_eq!(moved, ["system"], "what fits on a node that stays goes there: {shown}");
+    assert_eq!(moved, ["system"], "what fits on an existing node goes there: {shown}");
     assert_eq!(left(&plan).len(), 2, "{shown}");
 }
 
@@ -140,7 +140,11 @@ fn what_asks_not_to_be_disrupted_stays_with_the_reason() {
         true;
     let plan = planned(&destroying(world), &[]);
     assert_eq!(destroyed(&plan), ["c"], "{}", text(&plan));
-    assert!(text(&plan).contains("its pod `default/two` asks not to be disrupted"), "{}", text(&plan));
+    assert!(
+        text(&plan).contains("its pod `default/two` has `karpenter.sh/do-not-disrupt`"),
+        "{}",
+        text(&plan)
+    );
 }
 
 #[test]

@@ -19,6 +19,7 @@ mod structural;
 #[expect(dead_code, unused_imports, reason = "each test binary uses a part of it")]
 #[path = "../support/worlds/mod.rs"]
 mod support;
+mod words;
 mod worlds;
 
 #[global_allocator]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const APART: [&str; 3] = ["tests/fuzz", "tests/e2e/control-plane", "tests/e2e/forge"];
 
 /// The most programs that CI has time to link.
-const PROGRAMS_MAX: usize = 9;
+const PROGRAMS_MAX: usize = 10;
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -80,7 +80,7 @@ fn from_scratch_leaves_out_all_nodes_but_those_of_system_agent_pools() {
         "{text}"
     );
     assert!(text.contains("Monthly cost would"), "{text}");
-    assert!(text.contains("of a system agent pool stays"), "{text}");
+    assert!(text.contains("of a system agent pool is kept"), "{text}");
     let pods: Vec<&str> = world.snapshot.pods.iter().map(|pod| &*pod.key.name).collect();
     assert!(!pods.contains(&"going"), "what was being deleted is gone with its node: {pods:?}");
 }
@@ -255,7 +255,7 @@ fn a_node_is_replaced_because_the_user_asks_for_it() {
     let plan = planned(&wished(pair(), &["a"], &[]), &[]);
     let shown = text(&plan);
     assert!(shown.contains("Plan: 1 to add, 0 to change, 1 to destroy."), "{shown}");
-    assert!(shown.contains("because asked for by `--replace`"), "{shown}");
+    assert!(shown.contains("because requested by `--replace`"), "{shown}");
     assert_eq!(unfulfilled(&plan), [""; 0]);
     assert!(planned(&pair(), &[]).spec.waves.is_empty(), "nothing else asks for it");
 }
@@ -270,11 +270,11 @@ fn what_keeps_a_drifted_node_keeps_one_that_is_to_be_replaced_and_is_said() {
     let node = "node `a` cannot be replaced: ";
     assert_eq!(
         why(|world| world.snapshot.nodes[0].is_do_not_disrupt = true),
-        format!("{node}it asks not to be disrupted (`karpenter.sh/do-not-disrupt`)")
+        format!("{node}it has `karpenter.sh/do-not-disrupt`")
     );
     assert_eq!(
         why(|world| world.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = true)),
-        format!("{node}its pod `default/one` asks not to be disrupted")
+        format!("{node}its pod `default/one` has `karpenter.sh/do-not-disrupt`")
     );
     assert_eq!(
         why(|world| {
@@ -309,7 +309,7 @@ fn a_node_that_is_forgotten_runs_on_though_it_is_empty_or_has_drifted() {
     let plan = planned(&world, &[]);
     let shown = text(&plan);
     assert!(shown.contains("Plan: 0 to add, 0 to change, 0 to destroy, 2 to forget."), "{shown}");
-    assert!(shown.contains("because asked for by `--forget`"), "{shown}");
+    assert!(shown.contains("because requested by `--forget`"), "{shown}");
     assert_eq!(unfulfilled(&plan), [""; 0]);
     let after = sim::after(&world.snapshot, &plan);
     let managed: Vec<&str> =

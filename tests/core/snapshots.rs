@@ -112,7 +112,8 @@ fn another_embedded_catalogue_is_said_and_planned_with() {
     let older = text.replacen(&digest, &format!("sha256:{}", "0".repeat(64)), 1);
     assert_ne!(text, older);
     let world = offline::world(from(&older)).expect("an older snapshot is planned from");
-    let said = |assumption: &nodeform::snapshot::Assumption| assumption.why.contains("was made with another");
+    let said =
+        |assumption: &nodeform::snapshot::Assumption| assumption.why.contains("was taken with another");
     assert!(world.snapshot.assumptions.iter().any(said), "{:#?}", world.snapshot.assumptions);
 }
 

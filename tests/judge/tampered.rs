@@ -661,7 +661,7 @@ mod removals {
     }
 
     #[test]
-    fn an_underused_node_of_a_pool_that_lets_only_empty_ones_go_is_seen() {
+    fn an_underutilized_node_of_a_pool_that_lets_only_empty_ones_go_is_seen() {
         let mut case = sharing();
         let pools = case.0.policy.pools.values_mut();
         pools.for_each(|pool| pool.disruption.policy = ConsolidationPolicy::WhenEmpty);
@@ -747,7 +747,7 @@ mod removals {
     }
 
     #[test]
-    fn an_empty_node_that_is_called_underused_is_seen() {
+    fn an_empty_node_that_is_called_underutilized_is_seen() {
         let mut case = sharing();
         case.0.snapshot.pods.retain(|pod| &*pod.key.name != "one");
         case.1.evidence.kept.clear();
@@ -976,7 +976,7 @@ mod removals {
         assert_eq!(rules(&joining), [], "what has not joined is not out");
     }
 
-    /// Two underused nodes of two pools, each with a pod of one PodDisruptionBudget that lets one go.
+    /// Two underutilized nodes of two pools, each with a pod of one PodDisruptionBudget that lets one go.
     fn guarded() -> (World, Plan) {
         let mut world = world()
             .pool(pool("default"))

@@ -72,7 +72,7 @@ async fn a_planned_node_comes_takes_its_pods_and_goes_without_a_trace() {
     no_changes(&program).await;
     let spent = program.nodeform(&["apply", &plan], &[]).await;
     assert_eq!(spent.code, Some(3), "{spent:?}");
-    assert!(spent.said.contains("spent"), "{}", spent.said);
+    assert!(spent.said.contains("was already applied"), "{}", spent.said);
 
     assert_eq!(program.patch(INFLATE, &json!({"spec": {"replicas": 0}})).await.0, 200);
     program.wait_for(|state| running(state) == 0).await;

@@ -125,7 +125,7 @@ const AT_ONCE: usize = 3;
 fn is_told(ran: &Ran, path: &str) {
     let cause = format!("`GET {path}`: the API server answers 403: {path} is forbidden");
     assert!(ran.said.contains(&cause), "{path}: {ran:?}");
-    assert_eq!(ran.said.matches("\nhint: ask for a role that allows it").count(), 1, "{path}: {ran:?}");
+    assert_eq!(ran.said.matches("\nhint: get a role that allows it").count(), 1, "{path}: {ran:?}");
 }
 
 #[tokio::test]
@@ -155,7 +155,7 @@ async fn kinds_that_may_not_be_listed_are_named_and_no_node_goes() {
         let page = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
         // Without its NodePool a node stays before that is asked, and without the namespaces nothing can be carried out.
         let whys = [
-            "what cannot be listed is unknown, and no node goes until it can be",
+            "what cannot be listed is unknown; no node is deleted until it can",
             "is not in the input, so that its rules are not known",
             "the UID of namespace `kube-system` is not known, by which the cluster is told from others",
         ];
@@ -164,5 +164,35 @@ async fn kinds_that_may_not_be_listed_are_named_and_no_node_goes() {
     let ran = cluster.plan(&program, &[NODE_PLANS.to_owned()]).await;
     assert_eq!(ran.code, Some(0), "{ran:?}");
     is_told(&ran, NODE_PLANS);
+    assert!(cluster.server.seen().iter().all(|seen| seen.method == "GET"), "nothing is written");
+}
+
+#[tokio::test]
+async fn what_may_not_be_listed_is_unknown_in_the_view_of_nodes_and_never_empty() {
+    let program = emptied().await;
+    let cluster = Refusing::of(&program).await;
+    let top = async |words: &[&str]| {
+        let paths = words.iter().map(|word| match cluster.paths.get(word) {
+            Some(path) => path.clone(),
+            None => NODE_PLANS.to_owned(),
+        });
+        *cluster.refused.lock().expect("nobody panics") = paths.collect();
+        program.nodeform(&["top", "--once"], &[("KUBECONFIG", &cluster.kubeconfig)]).await
+    };
+    let free = top(&[]).await;
+    assert!(free.printed.contains("  0 Pending\n") && !free.printed.contains("cannot be listed"), "{free:?}");
+    let pods = top(&["pods"]).await;
+    assert_eq!(pods.code, Some(0), "{pods:?}");
+    assert!(pods.printed.contains("? Pending") && pods.printed.contains("pods cannot be listed"), "{pods:?}");
+    assert!(!pods.printed.contains('░') && !pods.printed.contains("0%"), "{pods:?}");
+    for words in [["nodeclaims"], ["nodefleets"]] {
+        let ran = top(&words).await;
+        assert!(ran.printed.contains("Provisioner unknown"), "{words:?}: {ran:?}");
+    }
+    let plans = top(&["nodeplans"]).await;
+    assert!(plans.printed.contains("nodeplans cannot be listed"), "{plans:?}");
+    let nodes = top(&["nodes"]).await;
+    assert_eq!((nodes.code, &*nodes.printed), (Some(1), ""), "{nodes:?}");
+    assert!(nodes.said.contains("\nhint: "), "{nodes:?}");
     assert!(cluster.server.seen().iter().all(|seen| seen.method == "GET"), "nothing is written");
 }

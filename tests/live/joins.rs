@@ -104,7 +104,7 @@ impl Simulator {
 
 impl Drop for Simulator {
     fn drop(&mut self) {
-        // It ends with its standard input.
+        // It exits when its standard input closes.
         drop(self.child.stdin.take());
         let _ = self.child.wait();
     }

@@ -106,7 +106,7 @@ async fn who_loses_the_lease_writes_nothing_more() {
     let said = std::fs::read_to_string(said).expect("it was written");
     assert_eq!(ended.code(), Some(1), "{said}");
     assert!(
-        said.contains("the Lease was lost") && said.contains("hint: run the same command again"),
+        said.contains("lost the Lease, stopped writing") && said.contains("hint: run the same command again"),
         "{said}"
     );
     let before = writes(&record);

@@ -29,4 +29,8 @@ mod served;
 mod silence;
 mod sim;
 mod specifications;
+mod top;
 mod writes;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

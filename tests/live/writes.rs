@@ -242,6 +242,7 @@ async fn a_plan_is_recorded_in_chunks_and_what_it_leaves_is_in_the_next_snapshot
         changes: std::collections::BTreeMap::new(),
         ahead: BTreeSet::new(),
         given_up: None,
+        approvers: Vec::new(),
         refusals: vec![Refused { refusal, code: Some("ZonalAllocationFailed".to_owned()) }],
         never_joined: Vec::new(),
         lost: Vec::new(),

@@ -181,7 +181,7 @@ fn none_fewer(
 
 proptest! {
     // Worlds are small, and what is looked for is rare.
-    #![proptest_config(ProptestConfig { cases: config().cases * 8, ..config() })]
+    #![proptest_config(ProptestConfig { cases: config().cases * 4, ..config() })]
 
     #[test]
     fn more_replicas_never_place_fewer_pods(
@@ -198,7 +198,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: config().cases * 4, ..config() })]
+    #![proptest_config(ProptestConfig { cases: config().cases * 2, ..config() })]
 
     #[test]
     fn more_of_up_to_2000_replicas_never_place_fewer_pods(

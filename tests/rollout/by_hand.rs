@@ -94,7 +94,7 @@ fn a_deleted_node_waits_in_observe_and_suspend_and_says_what_to_do() {
     let mut stage = Stage::of(&format!("{WORLD}\n---\n{FLEET}"), 7);
     delete_node(&mut stage);
     let said = because(&mut stage, &Definition::There, Mode::Observe);
-    assert!(said.starts_with("nothing is done in mode `observe`"), "{said}");
+    assert!(said.starts_with("mode `observe`: the node is not deleted"), "{said}");
     assert!(
         said.contains(r#"`kubectl patch nodefleet demo --type merge -p '{"spec":{"mode":"auto"}}'`"#),
         "{said}"
@@ -102,7 +102,7 @@ fn a_deleted_node_waits_in_observe_and_suspend_and_says_what_to_do() {
     let fleet = "/apis/nodeform.dev/v1alpha1/nodefleets/demo";
     stage.kube("PATCH", fleet, &json!({"spec": {"suspend": true}}));
     let said = because(&mut stage, &Definition::There, Mode::Auto);
-    assert!(said.starts_with("NodeFleet says `suspend: true`"), "{said}");
+    assert!(said.starts_with("suspended: the node is not deleted"), "{said}");
 }
 
 #[test]
@@ -110,15 +110,12 @@ fn a_claim_that_goes_with_its_pool_or_its_kind_keeps_its_vm() {
     let mut stage = Stage::of(WORLD, 7);
     delete_claim(&mut stage);
     let said = because(&mut stage, &Definition::Going, Mode::Auto);
-    assert!(said.contains("is being deleted, which removes no VM"), "{said}");
+    assert!(said.contains("is being deleted, which deletes no VM"), "{said}");
     let said = because(&mut stage, &Definition::Unknown("HTTP 403".to_owned()), Mode::Auto);
     assert!(said.contains("could not be read, and then no VM goes: HTTP 403"), "{said}");
     stage.kube("DELETE", "/apis/karpenter.sh/v1/nodepools/general-purpose", &json!({}));
     let said = because(&mut stage, &Definition::There, Mode::Auto);
-    assert!(
-        said.starts_with("its NodePool `general-purpose` is gone or faulty, which removes no VM"),
-        "{said}"
-    );
+    assert!(said.starts_with("its NodePool `general-purpose` is missing or invalid: re-apply it"), "{said}");
 }
 
 #[test]

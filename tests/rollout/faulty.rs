@@ -1,4 +1,4 @@
-//! A NodePool or an AKSNodeClass that is faulty stops nothing else: it is said, and nothing of it is made or removed.
+//! A NodePool or an AKSNodeClass that is faulty stops nothing else: it is said, and it creates and deletes no nodes.
 
 use nodeform::model::Wishes;
 use serde_json::{Value, json};
@@ -42,7 +42,7 @@ fn what_is_good_goes_on_beside_what_is_faulty_and_that_is_said() {
     let world = stage.observed(Wishes::default());
     let objects: Vec<&str> = world.faulty.iter().map(|faulty| faulty.object.as_str()).collect();
     assert_eq!(objects, ["AKSNodeClass/faulty", "NodePool/faulty", "NodePool/of-faulty"]);
-    assert!(world.faulty.iter().all(|faulty| faulty.what.contains("nothing of it is made or removed")));
+    assert!(world.faulty.iter().all(|faulty| faulty.what.contains("it creates and deletes no nodes")));
     let planned = nodeform::offline::plan(&world).unwrap();
     let warned = &planned.plan.plan().evidence.report.warnings;
     for object in objects {

@@ -196,7 +196,7 @@ fn budgets_are_those_of_now_and_hold_nothing_that_somebody_deletes() {
         brakes.on_removal(asked, &nodes, stage.now).map(|braked| (braked.is_passing, braked.because))
     };
     assert_eq!(why(Drifted, 1), None);
-    let used_up = "2 of its pool on the way out already: the budgets let no more go at once";
+    let used_up = "2 of its pool on the way out already: budgets allow no more concurrent removals";
     assert_eq!(why(Drifted, 2), Some((true, used_up.to_owned())));
     assert_eq!(why(Deleted, 2), None);
 }
@@ -391,7 +391,7 @@ fn a_node_made_for_the_pods_of_another_is_not_removed_as_empty_before_that_one_h
     };
     assert_eq!(left_out(&none), None);
     let because = left_out(&awaiting).unwrap();
-    assert_eq!(because, "a plan before made it for the pods of a node that has yet to go");
+    assert_eq!(because, "an earlier plan created it for the pods of a node that is not deleted yet");
 }
 
 #[test]

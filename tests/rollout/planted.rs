@@ -141,7 +141,7 @@ fn a_plan_that_never_expires_or_is_of_another_cluster_is_seen() {
     let planned = create();
     let said = planned.judged(|plan| plan.spec.expires_at = None);
     assert!(said.contains("and never expires"), "{said}");
-    planned.objects("is carried out on another cluster", |execution| {
+    planned.objects("is applied to another cluster", |execution| {
         execution.cluster.uid = "another".into();
     });
 }

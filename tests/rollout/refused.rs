@@ -222,8 +222,8 @@ fn of_a_thousand_plans_that_are_not_as_reviewed_none_is_approved() {
             widened,
             &[
                 "of `destroy.txt` is not one of the plan's",
-                "of `destroy.txt` stands twice, or not in the plan's order",
-                "of `destroy.txt` says something else of its node than the plan",
+                "of `destroy.txt` is listed twice, or not in the plan's order",
+                "of `destroy.txt` differs from the plan's line of its node",
             ],
         ),
     ];

@@ -93,7 +93,7 @@ pub enum NetworkDataplane {
             "rule": "!has(self.approvals) || size(self.approvals) == 0 || has(self.forge)",
         },
         {
-            "message": "approvals on Azure DevOps need 'by': it does not say who may write",
+            "message": "approvals on Azure DevOps need 'by': it does not report who may write",
             "rule": "!has(self.approvals) || !has(self.forge) || self.forge != 'azuredevops' || self.approvals.all(x, has(x.by))",
         },
     ]))

@@ -78,7 +78,7 @@ pub(super) const fn of(kind: FaultKind) -> Option<&'static str> {
             "the cluster's network or identities changed after the plan: plan again"
         }
         FaultKind::ImageGone => "Azure has withdrawn the image version: plan again",
-        FaultKind::AlreadyExists => "an earlier attempt made it: plan again",
+        FaultKind::AlreadyExists => "an earlier attempt created it: plan again",
         FaultKind::NotAuthenticated => {
             "log in again (`az login`), or check AZURE_CLIENT_ID, AZURE_TENANT_ID and the secret's end"
         }

@@ -23,7 +23,7 @@ pub(in crate::cli) struct ApplyArguments {
     #[arg(long, conflicts_with_all = ["plan", "auto_approve", "destroy", "target", "catalog"])]
     pub(in crate::cli) merged: bool,
     /// Apply the plan without asking
-    #[arg(long, conflicts_with = "plan")]
+    #[arg(long)]
     pub(super) auto_approve: bool,
     /// Drain at most this many nodes at the same time
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = clap::value_parser!(u16).range(1..))]

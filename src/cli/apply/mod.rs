@@ -26,7 +26,7 @@ use crate::cluster::lease::{self, Held};
 use crate::cluster::{ClusterFailure, ClusterFailureKind};
 use crate::gitops::{Narrowed, NotTaken, Struck, Taking, taken};
 use crate::launch::Materials;
-use crate::model::{ChangeClass, NodeName, Wishes};
+use crate::model::{Approver, ChangeClass, NodeName, Wishes};
 use crate::offline::{Request, World};
 use crate::plan::{ChangeId, Evidence, Plan};
 use crate::review::{
@@ -78,7 +78,7 @@ fn left_over(plan: &Plan) -> Option<String> {
     let held = held.iter().map(|held| (&held.node, &held.because));
     let stays = held.chain(report.staying.iter().map(|(node, because)| (node, because)));
     let stays: BTreeMap<&NodeName, &String> = stays.collect();
-    let lines = stays.iter().map(|(node, because)| format!("- node `{node}` stays: {because}\n"));
+    let lines = stays.iter().map(|(node, because)| format!("- node `{node}` is kept: {because}\n"));
     let what = format!("warning: not all is destroyed:\n{}", lines.collect::<String>());
     (plan.spec.wishes.destroy && !stays.is_empty()).then_some(what)
 }
@@ -106,7 +106,7 @@ pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
 /// What to do where nobody can be asked.
 const UNASKED: [&str; 2] = [
     "save the plan, have it read, and apply it: `nodeform plan --live --out plan.json`, `nodeform apply plan.json`",
-    "or carry it out unread: `--auto-approve`",
+    "or apply without review: `--auto-approve`",
 ];
 
 /// Makes a plan, shows it, and has it confirmed where there is something to do.
@@ -120,8 +120,8 @@ fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Checked
     if plan.spec.waves.is_empty() {
         return Ok(checked);
     }
-    if !arguments.auto_approve && !confirmed("Do you want to carry this plan out?", &UNASKED, ui)? {
-        return Err(Failure::error("the plan was not carried out: only `yes` is taken for an answer"));
+    if !arguments.auto_approve && !confirmed("Apply this plan?", &UNASKED, ui)? {
+        return Err(Failure::error("the plan is not applied: not confirmed"));
     }
     let path = kept(plan)?;
     ui.aside(&format!(
@@ -165,6 +165,8 @@ pub(super) struct Review {
     pub(super) before: Option<BTreeMap<ChangeId, Outcome>>,
     /// What reviewers struck of it.
     pub(super) struck: Struck,
+    /// Whose approvals counted.
+    pub(super) approved_by: Vec<Approver>,
 }
 
 impl Applying<'_> {
@@ -196,6 +198,7 @@ impl Applying<'_> {
             struck: review.struck.clone(),
             begun: now.begun,
             before: review.before.as_ref(),
+            approved_by: &review.approved_by,
             terms,
         };
         let class = Some(review.watch.name.class);
@@ -317,7 +320,7 @@ impl Applying<'_> {
 
     async fn release(&self, held: Held) {
         if let Err(failure) = held.release().await {
-            self.ui.aside(&format!("warning: the Lease could not be let go: {failure}\n"));
+            self.ui.aside(&format!("warning: could not release the Lease: {failure}\n"));
         }
     }
 
@@ -325,7 +328,10 @@ impl Applying<'_> {
     async fn tidy(&self, held: &Held) {
         let writer = self.connected.cluster.writing(held.gate());
         if let Err(fault) = tidy(&writer, world::now()).await {
-            self.ui.aside(&format!("warning: old NodePlans stay: {fault}\nhint: {}\n", fault.hint()));
+            self.ui.aside(&format!(
+                "warning: could not delete old NodePlans: {fault}\nhint: {}\n",
+                fault.hint()
+            ));
         }
     }
 
@@ -380,8 +386,8 @@ impl Applying<'_> {
         let running = driver.run(|event: Event| shown.event(&event));
         let ended = tokio::select! {
             ended = running => Ok(ended),
-            lost = held.lost() => Err(Failure::error(format!("the Lease was lost, so nothing more is written: {lost}"))
-                .hint("run the same command again; it goes on where this one stopped")),
+            lost = held.lost() => Err(Failure::error(format!("lost the Lease, stopped writing: {lost}"))
+                .hint("run the same command again; it resumes where this one stopped")),
         };
         listening.abort();
         watching.iter().for_each(tokio::task::JoinHandle::abort);
@@ -403,10 +409,11 @@ async fn listen(stop: Stop, ui: Ui) {
         stop.ask();
         match stop.is_at_once() {
             true => {
-                return ui.aside("Stopped. What has begun is gone on with when the plan is applied again.\n");
+                return ui.aside("Stopped. Apply the plan again to resume the changes that were started.\n");
             }
-            false => ui
-                .aside("Finishing what has begun; nothing new begins. Press Ctrl-C again to stop at once.\n"),
+            false => ui.aside(
+                "Finishing started changes; starting no others. Press Ctrl-C again to stop immediately.\n",
+            ),
         }
     }
 }

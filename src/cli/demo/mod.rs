@@ -4,7 +4,9 @@
 //! what is asked and written to is simulated.
 
 mod stage;
+mod watched;
 
+use std::io::{self, IsTerminal as _};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -22,6 +24,7 @@ use crate::offline::World;
 use crate::review::{CheckedPlan, Now, Terms, approve};
 use crate::rollout::Ended;
 use stage::{AT_ONCE, Stage};
+use watched::Watched;
 
 /// How long a rollout may take, of the world's clock.
 const PATIENCE: Duration = Duration::from_secs(2 * 3_600);
@@ -35,6 +38,9 @@ pub(super) struct DemoArguments {
     /// Seed the simulation's random numbers
     #[arg(long, value_name = "N", default_value_t = 1)]
     seed: u64,
+    /// Show the nodes full-screen while plans are applied, as `nodeform top` does; needs a terminal
+    #[arg(long)]
+    top: bool,
 }
 
 /// Shows what nodeform does, with the commands that a user would type.
@@ -43,7 +49,8 @@ pub(super) struct DemoArguments {
 /// A speed that is none.
 pub(super) fn run(arguments: &DemoArguments, ui: Ui) -> Result<Exit, Failure> {
     let speed = speed(&arguments.speed)?;
-    let mut demo = Demo { stage: Stage::new(arguments.seed)?, speed, ui };
+    let shows_nodes = arguments.top && io::stdin().is_terminal() && io::stdout().is_terminal();
+    let mut demo = Demo { stage: Stage::new(arguments.seed)?, speed, shows_nodes, ui };
     ui.text("A simulated Azure and an AKS cluster, in memory (`examples/demo`). 9 pods wait for nodes.\n")?;
     let came = demo.applied(Some("the first zone turns out to have no room"))?;
     demo.settled()?;
@@ -69,6 +76,8 @@ struct Demo {
     stage: Stage,
     /// By what waits are divided; `None`: there are none.
     speed: Option<u32>,
+    /// Whether nodes are shown full-screen while plans are applied.
+    shows_nodes: bool,
     ui: Ui,
 }
 
@@ -92,9 +101,15 @@ impl Demo {
         let materials = Materials::of((&world.snapshot, &world.policy), approved.spec());
         let mut shown = Shown::new(&approved, RolloutOutput::Human, self.ui);
         let (speed, start) = (self.speed, self.stage.now);
+        let mut watched = self.shows_nodes.then(|| Watched::open(speed, self.ui)).transpose()?;
         let ended = self.stage.worked(async |memory| {
             let driver = memory.line(|_| AT_ONCE).driver(&approved, materials).await;
             let driver = driver.map_err(|fault| Failure::error(fault.to_string()).hint(fault.hint()))?;
+            let late = || Failure::bug(vec!["the simulated rollout does not end".to_owned()]);
+            if let Some(watched) = &mut watched {
+                let running = watched.beside(memory, |told| driver.run(told));
+                return tokio::time::timeout(PATIENCE, running).await.map_err(|_| late());
+            }
             let mut last = start;
             let running = driver.run(|event| {
                 let now = memory.clock().now();
@@ -102,9 +117,11 @@ impl Demo {
                 last = now;
                 shown.event_at(now.duration_since(start), &event);
             });
-            let late = || Failure::bug(vec!["the simulated rollout does not come to its end".to_owned()]);
             tokio::time::timeout(PATIENCE, running).await.map_err(|_| late())
         })??;
+        for (at, event) in watched.map(Watched::close).unwrap_or_default() {
+            shown.event_at(at.duration_since(start), &event);
+        }
         shown.end(&ended)?;
         self.stage.pass(60);
         Ok(ended)
@@ -121,7 +138,7 @@ impl Demo {
         let minutes = self.stage.minutes();
         let failed = came.not_done() + went.not_done();
         self.ui.text(&format!(
-            "\n{} changes in {minutes} minutes of the simulated clock, {failed} of them not done. What there is now: {}.\n\
+            "\n{} changes in {minutes} minutes of the simulated clock, {failed} of them not done. Now: {}.\n\
              Next: try it with your own manifests, `nodeform plan my-manifests/`, or on a simulated Azure of your own: \
              `docs/trying-it-without-azure.md`.\n",
             came.outcomes.len() + went.outcomes.len(),

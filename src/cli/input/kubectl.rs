@@ -116,7 +116,7 @@ impl ContextArguments {
             }
             None if !NEEDED_KINDS.iter().all(is_served) => {
                 return Err(Failure::error(format!("`{}` names neither nodes nor pods", shown(&arguments)))
-                    .hint("look whether the context is that of a cluster: `kubectl config get-contexts`"));
+                    .hint("check that the context is that of a cluster: `kubectl config get-contexts`"));
             }
             None => {}
         }
@@ -159,7 +159,7 @@ impl ContextArguments {
             }
             Ok(Ended::TooLong) => {
                 Err(failed(format!("took longer than {} s and was ended", bounds.time_max.as_secs()))
-                    .hint("look whether it answers by itself; one that asks you to log in has to be answered there first"))
+                    .hint("check that it answers without a prompt; log in there first if it asks you to"))
             }
             Err(error) => Err(failed(format!("cannot be run: {error}"))),
         }
@@ -175,7 +175,7 @@ impl Listing {
     /// Notes the kinds that may not be listed.
     fn without(&mut self, forbidden: &[&'static str]) {
         for word in forbidden {
-            self.warnings.push(format!("{word} may not be listed: plans are made as if there were none"));
+            self.warnings.push(format!("no permission to list {word}: planning as if there were none"));
         }
         self.gaps.extend(Gap::of_kinds(forbidden));
     }
@@ -183,9 +183,8 @@ impl Listing {
 
 /// The failure of a snapshot without a kind that nothing can be said without.
 fn needed(word: &str) -> Failure {
-    Failure::error(format!("{word} may not be listed, and without them nothing can be said of a cluster")).hint(
-        "a role that may `list` nodes and pods in all namespaces is needed: `kubectl auth can-i list pods -A` says \
-         whether yours may",
+    Failure::error(format!("no permission to list {word}; nodeform cannot plan without them")).hint(
+        "this needs a role with `list` on nodes and pods in all namespaces: check with `kubectl auth can-i list pods -A`",
     )
 }
 

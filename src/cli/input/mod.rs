@@ -319,8 +319,9 @@ impl InputArguments {
                 .hint("check it out, and name its files: `nodeform validate --fix FILES`"));
         }
         if self.render {
-            return Err(Failure::error("`--fix` rewrites files as they are, not what is rendered of them")
-                .hint("leave out `--render`"));
+            return Err(
+                Failure::error("`--fix` rewrites files, not rendered output").hint("leave out `--render`")
+            );
         }
         let paths: Vec<&PathBuf> = self.paths().collect();
         found(self.walked(&paths, Purpose::Rewriting)?)
@@ -351,7 +352,7 @@ impl InputArguments {
 fn found(inputs: Inputs) -> Result<Inputs, Failure> {
     if inputs.is_standard_input_blank {
         return Err(Failure::error("the input is empty: nothing came from standard input")
-            .hint("look whether the command before the pipe failed; without `-` nothing is read from it"));
+            .hint("check whether the command before the pipe failed; without `-` nothing is read from it"));
     }
     if !inputs.files.is_empty() {
         return Ok(inputs);

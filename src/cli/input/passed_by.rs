@@ -46,7 +46,7 @@ impl PassedBy {
     /// Says what was not read. `strays` are the sources of documents that are no objects.
     pub(in super::super) fn say(&self, strays: &BTreeSet<Arc<str>>, ui: Ui) {
         if !strays.is_empty() {
-            ui.aside(&format!("note: no objects of Kubernetes, passed over: {}\n", listed(strays.iter())));
+            ui.aside(&format!("note: skipped, no Kubernetes objects: {}\n", listed(strays.iter())));
         }
         self.say_plans(ui);
         if !self.unread_folders.is_empty() {
@@ -99,7 +99,7 @@ impl PassedBy {
 
     fn hinted(&self, mut failure: Failure, has_strays: bool) -> Failure {
         if self.read.contains(super::STANDARD_INPUT) {
-            failure = failure.hint("look whether the command before the pipe failed");
+            failure = failure.hint("check whether the command before the pipe failed");
         }
         failure = self.foreign.keys().fold(failure, |failure, tool| failure.hint(tool.hint()));
         if !self.unread_folders.is_empty() {

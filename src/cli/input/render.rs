@@ -182,6 +182,6 @@ fn hint(root: &Unrendered, complaint: &str) -> String {
             format!("fetch the charts that it depends on: `helm dependency build {folder}`")
         }
         Tool::Helm => "values that the chart needs are given with `--helm-values FILE`".to_owned(),
-        Tool::Kustomize => format!("mend what it complains of until `{}` succeeds", root.command()),
+        Tool::Kustomize => format!("fix its errors until `{}` succeeds", root.command()),
     }
 }

@@ -177,7 +177,7 @@ fn inputs(revision: &Revision, read: Read, beside: &Inputs) -> Inputs {
             Unread::Link(place) => inputs.gaps.push(Gap {
                 kind: GapKind::Unread,
                 what: format!("link `{place}`"),
-                consequence: "it leads out of the repository: what is there is not in this plan".to_owned(),
+                consequence: "it points outside the repository: its target is not in this plan".to_owned(),
             }),
         }
     }

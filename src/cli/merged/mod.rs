@@ -12,12 +12,17 @@ use super::remote;
 use super::rolled::RolloutOutput;
 use super::ui::Ui;
 use super::{saved, world};
-use crate::api::node_fleet::Git;
+use crate::api::node_fleet::{Forge as ForgeWord, Git};
 use crate::apply::{Stop, WITHDRAWN, ended, recorded};
 use crate::cluster::WriteGate;
+use crate::controller::forge_account;
 use crate::git::remote::{Clone, Found, Tip};
-use crate::gitops::{self, Advanced, Folder, Folders, Noting, PassedOver, Place, Refused, Struck, TOLD_MAX};
+use crate::gitops::{
+    self, Access, Advanced, Folder, Folders, GitOpsFault, Noting, PassedOver, Place, Refused, Struck,
+    TOLD_MAX,
+};
 use crate::ledger::{Ledger, Recorded};
+use crate::model::Approver;
 use crate::offline::World;
 use crate::plan::{Plan, file};
 use crate::render::words::{count, verb};
@@ -35,7 +40,8 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let connected = arguments.azure.connect(&arguments.context)?;
     let fleet = remote::of_fleet(&connected)?;
     let place = arguments.remote.merged_place(fleet.as_ref())?;
-    let clone = place.open(&remote::access()?)?;
+    let access = remote::renewed(&connected, (&place, fleet.as_ref()))?;
+    let clone = place.open(&access)?;
     let heads = clone.fetch(&place.branch, None).map_err(gitops::GitOpsFault::from)?;
     let tip = &heads.target;
     advance(&connected, &place, (&clone, tip), ui)?;
@@ -50,6 +56,8 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         connected: &connected,
         place: &place,
         ledger: &ledger,
+        access: &access,
+        forge: fleet.as_ref().and_then(|git| git.forge),
         head: tip.commit(),
         ui,
         worst: Exit::Done,
@@ -70,7 +78,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
         at: world::now(),
     };
     let mut folders = sorted.folders(entries)?;
-    approvals(&connected, (&place, &clone, &ledger), fleet.as_ref(), &mut folders)?;
+    approvals((&connected, &access), (&place, &clone, &ledger), fleet.as_ref(), &mut folders);
     let Folders { waiting, refused, passed_over } = folders;
     lines(passed_over).iter().for_each(|line| ui.aside(line));
     refused.into_iter().for_each(|Refused { name, fault }| merged.refuse(&name, &fault.into()));
@@ -107,30 +115,37 @@ fn advance(
     let noting = Noting { writer: &writer, place, clone, tip };
     if connected.wait_for(gitops::advance(noting))? == Advanced::Resumed {
         let at = tip.commit();
-        ui.aside(&format!("`{RESUME}` of the NodeFleet says `{REWRITTEN}`: going on from commit {at}\n"));
+        ui.aside(&format!("`{RESUME}` of the NodeFleet is `{REWRITTEN}`: continuing from commit {at}\n"));
     }
     Ok(())
 }
 
 /// Takes out the plans that lack an approval which the NodeFleet asks for.
 fn approvals(
-    connected: &Connected,
+    (connected, access): (&Connected, &Access),
     (place, clone, ledger): (&Place, &Clone, &Ledger),
     git: Option<&Git>,
     folders: &mut Folders,
-) -> Result<(), Failure> {
-    let Some(git) = git.filter(|git| git.approvals.iter().flatten().count() > 0) else { return Ok(()) };
-    let connected_forge = gitops::connect((git, place), &remote::access()?, *connected.cluster.clock());
-    let forge = connected_forge.as_ref().map(Option::as_deref);
+) {
+    let Some(git) = git.filter(|git| git.approvals.iter().flatten().count() > 0) else { return };
+    let connected_forge = gitops::connect((git, place), access, *connected.cluster.clock());
+    // Nobody counts an approval of the account that proposes.
+    let proposer = connected.wait_for(forge_account(&connected.cluster)).map_err(|failure| {
+        GitOpsFault::of(format!("cannot read the account of the proposer: {}", failure.what))
+            .hint(failure.hint)
+    });
+    let forge = match &proposer {
+        Ok(_) => connected_forge.as_ref().map(Option::as_deref),
+        Err(fault) => Err(fault),
+    };
     connected.wait_for(folders.ask_approvals(gitops::Asking {
         forge,
         place,
         clone,
         ledger,
         git,
-        proposer: None,
+        proposer: proposer.as_ref().ok().and_then(Option::as_deref),
     }));
-    Ok(())
 }
 
 /// Says where the branch has plans if the path has none. Plans above or below the path are this fleet's, so the path is
@@ -191,6 +206,10 @@ struct Merged<'a> {
     connected: &'a Connected,
     place: &'a Place,
     ledger: &'a Ledger,
+    /// Who reads the repository.
+    access: &'a Access,
+    /// The forge that the NodeFleet names.
+    forge: Option<ForgeWord>,
     /// The commit that the plans are of.
     head: &'a str,
     ui: Ui,
@@ -226,7 +245,7 @@ impl Merged<'_> {
     /// Carries one plan out, or tells why not.
     fn apply(&mut self, folder: Folder) -> Result<(), Failure> {
         let (struck, folder_approval) = (folder.struck(), folder.approval());
-        let Folder { name, proposal: Proposal { plan, .. }, .. } = folder;
+        let Folder { name, proposal: Proposal { plan, .. }, approved_by } = folder;
         let approval = folder_approval.map_or_else(String::new, |approval| format!(", {approval}"));
         self.ui.aside(&format!("Applying {name}{approval}\n"));
         let hint = saved::propose_anew(Some(name.class));
@@ -237,7 +256,8 @@ impl Merged<'_> {
         let (ended, another) = loop {
             let ended = checked.clone().and_then(|checked| {
                 let world = apply::observed(self.arguments, self.connected, self.ui)?;
-                self.applying(world, Some(self.review(&name, struck.clone()))).apply(checked)
+                let review = self.review(&name, (struck.clone(), approved_by.clone()));
+                self.applying(world, Some(review)).apply(checked)
             });
             match &ended {
                 Ok(_) => break (ended, Another::Nothing),
@@ -272,13 +292,21 @@ impl Merged<'_> {
     }
 
     /// Where a plan is on its branch, and what became of it before.
-    fn review(&self, name: &FolderName, struck: Struck) -> Review {
+    fn review(&self, name: &FolderName, (struck, approved_by): (Struck, Vec<Approver>)) -> Review {
         let known = self.ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
         Review {
-            watch: Watch { place: self.place.clone(), name: name.clone(), head: self.head.to_owned() },
+            watch: Watch {
+                place: self.place.clone(),
+                name: name.clone(),
+                head: self.head.to_owned(),
+                access: self.access.clone(),
+                forge: self.forge,
+                clock: *self.connected.cluster.clock(),
+            },
             before,
             struck,
+            approved_by,
         }
     }
 

@@ -2,12 +2,13 @@
 
 use std::time::Duration;
 
-use super::super::remote;
 use super::super::ui::Ui;
 use super::super::world;
+use crate::api::node_fleet::Forge as ForgeWord;
 use crate::apply::{Stop, WITHDRAWN};
+use crate::clock::Clock;
 use crate::git::remote::RemoteFault;
-use crate::gitops::Place;
+use crate::gitops::{Access, Place};
 use crate::review::history::{Ancestry, REWRITTEN};
 use crate::review::proposal::FolderName;
 
@@ -24,6 +25,12 @@ pub(in crate::cli) struct Watch {
     pub(in crate::cli) name: FolderName,
     /// The commit that the plan is applied from.
     pub(in crate::cli) head: String,
+    /// Who reads the branch.
+    pub(in crate::cli) access: Access,
+    /// The forge that the NodeFleet names.
+    pub(in crate::cli) forge: Option<ForgeWord>,
+    /// What time it is, for tokens that end.
+    pub(in crate::cli) clock: Clock,
 }
 
 impl Watch {
@@ -32,12 +39,10 @@ impl Watch {
         let mut unseen = 0_u32;
         loop {
             tokio::time::sleep(EVERY / clock_speed.max(1)).await;
-            let watch = self.clone();
-            let looked = tokio::task::spawn_blocking(move || watch.is_there()).await;
-            match looked.map_err(|error| error.to_string()).and_then(|looked| looked) {
+            match self.look().await {
                 Ok(true) => {
                     if unseen > 0 {
-                        ui.aside("The branch can be read again: going on.\n");
+                        ui.aside("The branch can be read again: resuming.\n");
                     }
                     unseen = 0;
                     stop.hold(false);
@@ -45,19 +50,19 @@ impl Watch {
                 Ok(false) => {
                     let branch = self.place.branch.as_str();
                     ui.aside(&format!(
-                        "{} is no longer on branch `{branch}`: nothing new begins, and what has begun is finished.\n",
+                        "{} is no longer on branch `{branch}`: no new changes start, and removals are rolled back while their VMs exist.\n",
                         self.name
                     ));
                     return stop.withdraw(WITHDRAWN);
                 }
                 Err(because) => {
                     if unseen == 0 {
-                        ui.aside(&format!("Nothing new begins until the branch can be read: {because}\n"));
+                        ui.aside(&format!("Paused: cannot read the branch: {because}\n"));
                     }
                     unseen += 1;
                     stop.hold(true);
                     if unseen >= UNSEEN_MAX {
-                        ui.aside("The branch could not be read for long: finishing what has begun.\n");
+                        ui.aside("Branch unreachable for 5 minutes; finishing started changes, starting no others.\n");
                         return stop.ask();
                     }
                 }
@@ -65,11 +70,18 @@ impl Watch {
         }
     }
 
+    async fn look(&self) -> Result<bool, String> {
+        let renewed = self.access.renew((&self.place, self.forge), self.clock).await;
+        renewed.map_err(|fault| fault.to_string())?;
+        let watch = self.clone();
+        let looked = tokio::task::spawn_blocking(move || watch.is_there()).await;
+        looked.map_err(|error| error.to_string()).and_then(|looked| looked)
+    }
+
     /// Whether the folder is on the branch, which still follows the commit that the plan is of.
     fn is_there(&self) -> Result<bool, String> {
         let said = |fault: RemoteFault| fault.to_string();
-        let access = remote::access().map_err(|failure| failure.faults.join("; "))?;
-        let clone = self.place.open(&access).map_err(|fault| fault.to_string())?;
+        let clone = self.place.open(&self.access).map_err(|fault| fault.to_string())?;
         let heads = clone.fetch(&self.place.branch, None).map_err(said)?;
         let plans = clone.plans(&heads.target, &self.place.path).map_err(said)?.entries;
         let folder = self.name.folder();

@@ -120,7 +120,7 @@ pub enum Lost {
     #[error("the Lease could not be renewed for {} s", .0.as_secs())]
     Late(Duration),
     /// Nobody renews it any more, which is a bug.
-    #[error("renewing the Lease ended with a bug of nodeform")]
+    #[error("renewing the Lease ended with a bug in nodeform")]
     NotRenewed,
 }
 

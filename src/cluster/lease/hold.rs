@@ -213,7 +213,7 @@ pub async fn attempt(
         kind: ClusterFailureKind::Conflict,
         what: format!("Lease `{namespace}/{name}` changes faster than it can be written"),
         hint: format!(
-            "look who writes it: `kubectl get lease -n {namespace} {name} -o yaml --show-managed-fields`"
+            "check who writes it: `kubectl get lease -n {namespace} {name} -o yaml --show-managed-fields`"
         ),
     })
 }
@@ -312,7 +312,7 @@ fn is_passing(kind: ClusterFailureKind) -> bool {
 fn held_by_other((namespace, name): (&str, &str), other: &Other) -> ClusterFailure {
     let Other { holder, since, is_alive, expires: _ } = other;
     let since = if since.is_empty() { String::new() } else { format!(" since {since}") };
-    let how = if *is_alive { "renews it" } else { "asked for a longer time than is waited for" };
+    let how = if *is_alive { "renews it" } else { "may hold it longer than nodeform waits" };
     let hint = match name {
         NAME => format!(
             "one at a time: wait for the other nodeform, or stop Karpenter: `kubectl scale deployment -n {namespace} \

@@ -18,7 +18,7 @@ use crate::automatic::{Open, People};
 use crate::cluster::{Cluster, ClusterFailureKind, Writer};
 use crate::gitops::{Folder, Folders, GitOpsFault};
 use crate::ledger::{APPROVALS, Decisions, Fate, Recorded, Rejection, decisions};
-use crate::model::ChangeClass;
+use crate::model::{Approver, ChangeClass};
 use crate::offline::beside::Other;
 use crate::plan::{ChangeId, Plan};
 use crate::render::proposal::derived;
@@ -112,7 +112,7 @@ async fn decided(cluster: &Cluster) -> Result<Vec<Value>, GitOpsFault> {
     match cluster.list(APPROVALS, "").await {
         Ok(listed) => Ok(listed.items()),
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => {
-            let fault = GitOpsFault::of("the cluster does not know the kind NodePlanApproval");
+            let fault = GitOpsFault::of("the NodePlanApproval CRD is not installed");
             Err(fault.hint("install the kinds: `nodeform crds | kubectl apply --server-side -f -`"))
         }
         Err(failure) => Err(GitOpsFault::default().and(&failure.what, Some(&failure.hint))),
@@ -157,7 +157,7 @@ impl Reading<'_> {
             Ok(plan) => plan,
             Err(because) => {
                 // Nobody can look at it, so that nobody may approve it.
-                let because = format!("its text cannot be read back: {because}");
+                let because = format!("its NodePlanChunks cannot be read: {because}");
                 return self.settle(recorded, &Fate::Withdrawn(&because)).await;
             }
         };
@@ -198,8 +198,8 @@ impl Reading<'_> {
     async fn under_way(&mut self, recorded: &Recorded) -> Result<(), GitOpsFault> {
         let plan = self.plan(recorded).await.map_err(|because| {
             let name = &recorded.name;
-            GitOpsFault::of(format!("NodePlan `{name}` is under way and cannot be read back: {because}"))
-                .hint(format!("delete NodePlan `{name}`: what it has begun is then taken back"))
+            GitOpsFault::of(format!("NodePlan `{name}` is in progress and cannot be read back: {because}"))
+                .hint(format!("delete NodePlan `{name}`: its started changes are then rolled back"))
         })?;
         let Some(name) = FolderName::of(&plan) else { return Ok(()) };
         let decisions = decisions(recorded, self.decided);
@@ -232,10 +232,14 @@ impl Reading<'_> {
         let struck = kept(plan, &derived(plan).destroys, &BTreeSet::<ChangeId>::new(), &keep);
         let struck = struck.map_err(|fault| {
             GitOpsFault::stale(fault.to_string())
-                .hint("delete the NodePlanApproval that keeps it, and approve the plan again")
+                .hint("delete the NodePlanApproval that blocks it, and approve the plan again")
         })?;
         let proposal = Proposal { plan: Plan::clone(plan), struck, signature: None };
-        let approved_by = decisions.approved_by.into_iter().collect();
+        let approver = |(by, name): (String, String)| {
+            let record = format!("NodePlanApproval {name}");
+            Approver { by, record }
+        };
+        let approved_by = decisions.approved_by.into_iter().map(approver).collect();
         self.read.folders.waiting.push(Folder { name, proposal, approved_by });
         Ok(())
     }
@@ -250,7 +254,7 @@ impl Reading<'_> {
                 self.read.rejected.insert(work(&plan), at);
             }
             Err(because) => {
-                tracing::debug!("what NodePlan `{}` would have done is not known: {because}", recorded.name);
+                tracing::debug!("the changes of NodePlan `{}` are unknown: {because}", recorded.name);
             }
         }
     }
@@ -273,7 +277,7 @@ impl Reading<'_> {
 
 fn listed(Waiting { name, faults, .. }: &Waiting) -> FleetReview {
     let id = &name.id;
-    let next = format!("look at it with `nodeform show nodeplan/{id}`, then `nodeform approve {id}`");
+    let next = format!("review it with `nodeform show nodeplan/{id}`, then `nodeform approve {id}`");
     FleetReview {
         folder: name.to_string(),
         state: ReviewState::Proposed,
@@ -329,7 +333,7 @@ impl Board for ClusterBoard {
         let of_class = self.waiting.iter().filter(|waiting| waiting.name.class == class);
         let replaces =
             of_class.map(|waiting| (waiting.name.id.clone(), format!("replaced by NodePlan `{id}`")));
-        let told = format!("look at it with `nodeform show nodeplan/{id}`, then `nodeform approve {id}`");
+        let told = format!("review it with `nodeform show nodeplan/{id}`, then `nodeform approve {id}`");
         Ok(Placed::Proposed { told, replaces: replaces.collect() })
     }
 

@@ -29,7 +29,7 @@ use crate::review::proposal::{FolderName, work};
 const FORGE_MAX: Duration = Duration::from_secs(60);
 
 /// Why what was approved in the cluster goes no further.
-const ELSEWHERE: &str = "the plan was withdrawn: the NodeFleet names a repository by now";
+const ELSEWHERE: &str = "the plan was withdrawn: the NodeFleet now names a repository";
 
 /// What is known before the repository is read.
 pub(super) struct Known<'a> {
@@ -58,16 +58,14 @@ pub(super) async fn read(
     (writer, earlier): (&Writer, Earlier),
     Known { identity: Identity { id, uid }, git, place }: Known<'_>,
 ) -> Result<Desk, GitOpsFault> {
-    let Earlier { mut written, rests_until, mut proposer, account, .. } = earlier;
+    let Earlier { mut written, rests_until, proposer, account, .. } = earlier;
     let (cluster, role) = (writer.cluster(), repository.role);
-    if role == Role::Controller {
-        proposer.look(cluster).await;
-    }
     let ledger = recorded(cluster).await;
     let ledger = ledger.map_err(|fault| GitOpsFault::of(fault.to_string()).hint(fault.hint()))?;
     let signers = gitops::signers(Some(&git))?;
     let at = cluster.clock().now();
     let known = gitops::Known { cluster: id, at, ledger: Some(&ledger), signers: signers.as_ref() };
+    repository.access.renew((&place, git.forge), *cluster.clock()).await?;
     let around = Around::read(place, &repository.access, known)?;
     let (place, clone, tip) = (&around.place, &around.clone, &around.standing.target);
     if role.applies() {
@@ -125,7 +123,7 @@ pub(super) async fn read(
 fn forge_trouble(fault: &GitOpsFault, role: Role) -> String {
     let because = fault.told();
     match role.proposes() {
-        true => format!("pull requests are not kept up, and nothing new is proposed: {because}"),
+        true => format!("pull requests are not updated, and nothing new is proposed: {because}"),
         false => format!(
             "cannot read pull requests, so `status.reviews` lacks their pages and plans that need approvals wait: {because}"
         ),
@@ -279,17 +277,20 @@ impl GitBoard {
         let because = match (self.state(open).people, &open.plan, astray) {
             (_, _, Some(target)) => {
                 let branch = self.around.place.branch.as_str();
-                Some(format!("its pull request leads into `{target}`: change that to `{branch}`"))
+                Some(format!("its pull request targets `{target}`: change it to `{branch}`"))
             }
             (People::Closed, ..) => {
-                Some("its pull request was closed: the same is not proposed for a day".to_owned())
+                Some(
+                    "its pull request was closed: the same changes are not proposed for 24 hours; reopen it to go on"
+                        .to_owned(),
+                )
             }
             (People::Edited, ..) if is_closed => Some(
                 "somebody else committed to it, and its pull request was closed: delete the branch"
                     .to_owned(),
             ),
             (People::Edited, ..) => {
-                Some("somebody else committed to it: it stands until it is merged or deleted".to_owned())
+                Some("somebody else committed to it: it is kept until it is merged or deleted".to_owned())
             }
             (People::Nothing | People::Approved, None, _) => {
                 Some("its folder does not hold together: delete the branch".to_owned())
@@ -321,5 +322,5 @@ fn not_read_back(folder: &str, name: &str, because: &str) -> GitOpsFault {
     GitOpsFault::of(format!(
         "`{folder}` is no longer on the branch, and its plan cannot be read back from NodePlan `{name}`: {because}"
     ))
-    .hint(format!("restore the folder, or delete NodePlan `{name}`: what it has begun is then taken back"))
+    .hint(format!("restore the folder, or delete NodePlan `{name}`: its started changes are then rolled back"))
 }

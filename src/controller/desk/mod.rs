@@ -84,7 +84,7 @@ pub(in crate::controller) struct Earlier {
     pub(in crate::controller) written: Written,
     /// Until when the forge asked not to be asked again.
     pub(in crate::controller) rests_until: Option<Timestamp>,
-    /// Who proposes, where that is another process.
+    /// Who proposes, where that is another process: looked at whether or not the repository can be read.
     pub(in crate::controller) proposer: Watched,
     /// The id of the account on the forge, once a proposer knows it.
     pub(in crate::controller) account: Option<String>,
@@ -253,7 +253,7 @@ impl Desk {
     /// What to do about a plan that is approved and can never be carried out.
     pub(in crate::controller) fn anew(&self, name: &FolderName) -> String {
         match self.place {
-            Some(_) => format!("remove the folder, and have it proposed again (class `{}`)", name.class),
+            Some(_) => format!("remove the folder, and propose it again (class `{}`)", name.class),
             None => format!("reject it: `nodeform reject {}`", name.id),
         }
     }

@@ -34,7 +34,7 @@ pub(in crate::controller) async fn write(
             Wanted::Expired { name } => settle(writer, name, &Fate::Expired, at).await,
         };
         if let Err(fault) = written {
-            return Some(format!("what waits for approvals is not written down: {fault}; {}", fault.hint()));
+            return Some(format!("could not record what waits for approvals: {fault}; {}", fault.hint()));
         }
     }
     None

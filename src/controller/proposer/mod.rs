@@ -19,6 +19,7 @@ use super::session::NODE_FLEETS;
 use crate::cluster::ClusterFailureKind;
 use crate::cluster::lease::{self, Held};
 pub(super) use notice::Watched;
+pub use notice::forge_account;
 use shift::Shift;
 
 /// Proposes, from Lease to Lease, until it is stopped.
@@ -49,7 +50,7 @@ pub(super) async fn run(controller: &Controller) {
         }
         controller.metrics.leading(false);
         if let Err(failure) = held.release().await {
-            once.failed("the Lease could not be let go", &failure);
+            once.failed("could not release the Lease", &failure);
         }
     }
 }

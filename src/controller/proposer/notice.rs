@@ -10,7 +10,7 @@ use tokio::time::Instant;
 
 use super::super::once::Once;
 use crate::cluster::lease::{NAMESPACE, PROPOSER, Record, path};
-use crate::cluster::{Cluster, Writer};
+use crate::cluster::{Cluster, ClusterFailure, Writer};
 use crate::model::shown::plain;
 
 /// The annotation: a JSON list of texts.
@@ -66,6 +66,15 @@ impl Notice {
             Err(failure) => self.once.failed(NOT_WRITTEN, &failure),
         }
     }
+}
+
+/// Reads the proposer's account on the forge; nothing where there is no proposer, or it has none.
+///
+/// # Errors
+/// Its Lease cannot be read: whose approvals count is then not known.
+pub async fn forge_account(cluster: &Cluster) -> Result<Option<String>, ClusterFailure> {
+    let lease = cluster.get_optional(&path((NAMESPACE, PROPOSER))).await?.unwrap_or_default();
+    Ok(lease["metadata"]["annotations"][ACCOUNT].as_str().map(str::to_owned))
 }
 
 /// What the controller knows of a proposer that is another process.

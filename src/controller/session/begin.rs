@@ -246,6 +246,8 @@ fn leave_out_waiting(spec: &PlanSpec, left_out: &mut BTreeMap<ChangeId, Arc<str>
     let removals = spec.execution.iter().flat_map(|execution| execution.removals.values());
     let needed: BTreeSet<&ChangeId> = removals.flat_map(|removal| &removal.after).collect();
     for (id, _, _) in spec.creates().filter(|(id, _, _)| !needed.contains(id)) {
-        left_out.entry(id.clone()).or_insert_with(|| "no node that goes needs it".into());
+        left_out
+            .entry(id.clone())
+            .or_insert_with(|| "no longer needed: no planned removal depends on it".into());
     }
 }

@@ -16,13 +16,16 @@ use super::super::flights::Approval;
 use super::super::looks::FoundFleet;
 use super::super::proposing::{Progress, Proposed};
 use super::super::reviewing::{self, Asked, Begins, Done, Merging};
+use super::super::role::Role;
 use super::super::round::{NoRound, Step};
 use super::super::told;
 use super::Session;
 use crate::api::node_fleet::{FleetReview, ReviewState};
+use crate::api::node_plan::OutcomeKind;
 use crate::apply::{Book, Stop};
-use crate::gitops::{GitOpsFault, Refused};
+use crate::gitops::{Folder, GitOpsFault, Refused};
 use crate::offline::World;
+use crate::plan::{Change, ChangeId, PlannedChange};
 use crate::review::{LeftOut, Now, finish};
 
 /// After how long without an answer nothing that people review begins.
@@ -52,10 +55,14 @@ pub(super) struct Reviews {
     forge: Option<String>,
     /// What looks leave to the next.
     earlier: Earlier,
+    /// When the proposer's Lease was read last.
+    watched: Option<Instant>,
     /// Why merged plans are not applied, by folder.
     refused: BTreeMap<String, String>,
     proposed: Vec<FleetReview>,
     merged: BTreeSet<String>,
+    /// The nodes that approved plans change, each with what it waits for, where that is known.
+    approved: BTreeMap<String, Option<String>>,
     /// As what those are listed.
     approved_as: Option<ReviewState>,
 }
@@ -82,10 +89,16 @@ impl Reviews {
                 Some(false) => "NodePlans and NodePlanApprovals",
                 Some(true) | None => "the repository",
             };
-            format!("nothing that people review begins until {place} can be read: {because}")
+            format!("paused: no reviewed plan starts until {place} can be read: {because}")
         });
-        let forge = self.forge.iter().chain(&self.troubles).cloned();
+        // What an earlier look found says nothing while the repository cannot be read.
+        let forge = self.forge.iter().chain(&self.troubles).filter(|_| self.unread.is_none()).cloned();
         unread.into_iter().chain(forge).chain(self.earlier.proposer.troubles())
+    }
+
+    /// The nodes that approved plans change, each with what it waits for, where that is known.
+    pub(super) fn approved(&self) -> BTreeMap<String, Option<String>> {
+        self.approved.clone()
     }
 
     fn set_desk(&mut self, desk: Option<Desk>) {
@@ -100,9 +113,7 @@ impl Reviews {
     fn note_unread(&mut self, unread: Option<String>) {
         match (&self.unread, &unread) {
             (before, Some(because)) if before.as_ref() != Some(because) => {
-                tracing::warn!(
-                    "nothing that people review begins until the repository can be read: {because}"
-                );
+                tracing::warn!("paused: no reviewed plan starts until the repository can be read: {because}");
             }
             (Some(_), None) => tracing::info!("the repository can be read again"),
             (Some(_) | None, _) => {}
@@ -130,6 +141,31 @@ impl Reviews {
             self.refused.insert(name, because);
         }
     }
+}
+
+/// The nodes that approved plans change, each with what the ledger says that it waits for.
+fn approved(desk: &Desk) -> BTreeMap<String, Option<String>> {
+    let of = |folder: &Folder| {
+        let recorded = desk.ledger.of_id(&folder.name.id);
+        let outcomes = recorded.and_then(|recorded| recorded.status.as_ref()?.outcomes.clone());
+        let outcomes = outcomes.unwrap_or_default();
+        let waits = |id: &ChangeId| {
+            let known = outcomes.get(&*id.0).filter(|known| known.outcome == OutcomeKind::Waiting)?;
+            known.message.clone()
+        };
+        let changes = folder.proposal.plan.spec.changes.iter();
+        let changes = changes.filter(|(id, _)| !folder.proposal.struck.contains(*id));
+        let node = |(id, planned): (&ChangeId, &PlannedChange)| {
+            let node = match &planned.change {
+                Change::Delete(delete) => delete.target.node.to_string(),
+                Change::Update(update) => update.target.node.to_string(),
+                Change::Create(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => return None,
+            };
+            Some((node, waits(id)))
+        };
+        changes.filter_map(node).collect::<Vec<_>>()
+    };
+    desk.folders.waiting.iter().flat_map(of).collect()
 }
 
 impl Session<'_> {
@@ -166,6 +202,9 @@ impl Session<'_> {
         let every = Identity::reads_every(self.reviews.identity.as_ref()) / self.clock_speed;
         let is_due = self.reviews.read.is_none_or(|read| read.elapsed() >= every);
         let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
+        if acts {
+            self.watch_proposer(every, is_due && self.reviews.reading.is_none()).await;
+        }
         let known = self.reviews.identity.clone().zip(self.reviews.is_named);
         let Some((identity, is_named)) = known.filter(|_| is_due && acts) else { return };
         if self.reviews.reading.is_some() {
@@ -194,6 +233,17 @@ impl Session<'_> {
         });
     }
 
+    /// Reads the Lease of the proposer, where that is another process: before each look at the repository, which counts no approval
+    /// by its account, and also while the repository cannot be read.
+    async fn watch_proposer(&mut self, every: Duration, begins_look: bool) {
+        let Reviews { is_named, watched, earlier, .. } = &mut self.reviews;
+        let is_apart = *is_named == Some(true) && self.controller.repository.role == Role::Controller;
+        if is_apart && (begins_look || watched.is_none_or(|watched| watched.elapsed() >= every)) {
+            *watched = Some(Instant::now());
+            earlier.proposer.look(&self.controller.cluster).await;
+        }
+    }
+
     fn cannot_read(&mut self, because: String) {
         self.reviews.set_desk(None);
         self.reviews.note_unread(Some(because));
@@ -212,7 +262,10 @@ impl Session<'_> {
             if !is_there && !stop.is_withdrawn() {
                 let known = desk.withdrawn.iter().find(|withdrawn| withdrawn.name == *name);
                 let because = known.map_or(desk.gone(), |withdrawn| &withdrawn.because);
-                tracing::warn!(name, "{because}; nothing new begins, and what has begun is finished");
+                tracing::warn!(
+                    name,
+                    "{because}; no new changes start, and removals are rolled back while their VMs exist"
+                );
                 stop.withdraw(because);
             }
             stop.hold(!is_there);
@@ -223,10 +276,13 @@ impl Session<'_> {
             reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
-        reviews.earlier = std::mem::take(&mut desk.earlier);
+        // The proposer's Lease may have been read since.
+        let proposer = std::mem::take(&mut reviews.earlier.proposer);
+        reviews.earlier = Earlier { proposer, ..std::mem::take(&mut desk.earlier) };
         reviews.note_forge(desk.forge_fault.take());
         reviews.proposed = std::mem::take(&mut desk.proposed);
         reviews.approved_as = Some(desk.approved_state());
+        reviews.approved = approved(&desk);
         self.reviews.set_desk(Some(desk));
     }
 
@@ -266,7 +322,7 @@ impl Session<'_> {
             let done = tokio::task::spawn_blocking(move || reviewing::step(asked)).await;
             let mut done = done.map_err(|error| {
                 metrics.panicked();
-                NoRound::from(vec![format!("reviewing ended with a bug of nodeform: {error}")])
+                NoRound::from(vec![format!("reviewing failed with a bug in nodeform: {error}")])
             })?;
             let wanted = done.desk.board.wanted();
             if let Some(trouble) = desk::write(&writer, wanted, at).await {
@@ -314,7 +370,7 @@ impl Session<'_> {
         for Begins { name, plan, .. } in expired {
             let (plan, place) = (Arc::new(plan), desk.place_of_folder(&name));
             if let Err(fault) = Book::expire(self.writer.clone(), &plan, place.by(), self.now()).await {
-                tracing::warn!(%name, hint = fault.hint(), "that it has expired is not written down: {fault}");
+                tracing::warn!(%name, hint = fault.hint(), "could not record that it expired: {fault}");
             }
         }
         let Some(Begins { name, plan, said }) = begins else { return };

@@ -26,7 +26,7 @@ impl Session<'_> {
     pub(super) fn turns_to(&mut self, mode: Mode) -> bool {
         match mode {
             Mode::Observe if self.leads() && self.flights.has_begun() => {
-                tracing::info!("the mode is `observe` now: what has begun is taken back or finished");
+                tracing::info!("the mode is `observe` now: started changes are rolled back or finished");
                 self.winding = Some(Instant::now());
                 self.flights.wind_down();
             }
@@ -91,11 +91,11 @@ fn left(world: &World) -> Vec<(Arc<str>, String)> {
     let own = world.snapshot.nodes.iter().filter(|node| node.claimed.is_own);
     let left = own.filter_map(|node| {
         let what = match &node.claimed.begun_by {
-            Some(plan) => format!("removal by plan `{plan}`, which has begun"),
-            None if is_coming(node) => "creation, which has begun".to_owned(),
+            Some(plan) => format!("removal by plan `{plan}`, in progress"),
+            None if is_coming(node) => "creation, in progress".to_owned(),
             None => return None,
         };
-        Some((node.name.as_str().into(), format!("mode `auto` or `review`, to go on with its {what}: {on}")))
+        Some((node.name.as_str().into(), format!("mode `auto` or `review`, to continue its {what}: {on}")))
     });
     left.collect()
 }

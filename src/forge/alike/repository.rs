@@ -122,7 +122,7 @@ impl<O: Own> Api for Repository<O> {
         if let Some(user) = self.own.user(&self.transport, self.names()).await? {
             return Ok(user);
         }
-        let answer = self.send(self.transport.get(&["user"], "read who the token is".to_owned())?).await?;
+        let answer = self.send(self.transport.get(&["user"], "read the token's user".to_owned())?).await?;
         answer.about().required(answer.read::<Account>()?.user(), "id")
     }
 

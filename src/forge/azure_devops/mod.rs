@@ -124,7 +124,7 @@ impl Api for AzureDevOps {
 
     async fn user(&self) -> Result<User, ForgeFault> {
         let path = self.location.connection_data();
-        let call = self.transport.get(&path, "read who the token is".to_owned())?;
+        let call = self.transport.get(&path, "read the token's user".to_owned())?;
         let answer = self.transport.send(&call.query("api-version", VERSION_PREVIEW)).await?;
         answer.about().required(answer.read::<wire::Connection>()?.user(), "authenticatedUser.id")
     }

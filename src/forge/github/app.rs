@@ -1,6 +1,6 @@
 //! A GitHub App: a signed claim of who it is, for a token of an hour that is good for one repository.
 //!
-//! Must never hold a token beyond its time, ask for more than pull requests and statuses need, or show the key.
+//! Must never hold a token beyond its time, ask for more than it is for, or show the key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use tokio::sync::{Mutex, OnceCell};
 use crate::forge::alike;
 use crate::forge::answer::time;
 use crate::forge::fault::{FaultKind, ForgeFault};
-use crate::forge::settings::Credential;
+use crate::forge::settings::{Credential, Issued};
 use crate::forge::transport::{Authorization, Transport};
 use crate::forge::user::User;
 use crate::model::Secret;
@@ -48,7 +48,7 @@ impl fmt::Debug for App {
     }
 }
 
-/// A token, and when it ends.
+/// A token as a header, and when it ends.
 #[derive(Clone, Debug)]
 struct Held {
     authorization: Authorization,
@@ -106,8 +106,24 @@ impl App {
             return Ok(held.authorization.clone());
         }
         let installation = self.installation(transport, repository).await?.id;
-        let new = self.token(transport, repository, installation).await?;
-        Ok(held.insert(new).authorization.clone())
+        let permissions = json!({"contents": "read", "pull_requests": "write", "statuses": "write"});
+        let new = self.token(transport, (repository, installation), Some(permissions)).await?;
+        let because = || "the token has letters that a header may not have".to_owned();
+        let authorization = Authorization::of("Bearer", &new.token);
+        let authorization = authorization.ok_or_else(|| {
+            transport.fault("sign in".to_owned(), FaultKind::Settings { because: because() })
+        })?;
+        Ok(held.insert(Held { authorization, until: new.until }).authorization.clone())
+    }
+
+    /// Returns a token for Git: of this repository alone, with the rights that the App was given there.
+    pub(super) async fn git_token(
+        &self,
+        transport: &Transport,
+        repository: [&str; 2],
+    ) -> Result<Issued, ForgeFault> {
+        let installation = self.installation(transport, repository).await?.id;
+        self.token(transport, (repository, installation), None).await
     }
 
     /// Returns the user that the App acts as.
@@ -140,21 +156,22 @@ impl App {
     async fn token(
         &self,
         transport: &Transport,
-        repository: [&str; 2],
-        installation: u64,
-    ) -> Result<Held, ForgeFault> {
+        (repository, installation): ([&str; 2], u64),
+        permissions: Option<serde_json::Value>,
+    ) -> Result<Issued, ForgeFault> {
         let [owner, name] = repository;
         let deed = format!("get a token of App `{}` for `{owner}/{name}`", self.id);
         let path = installation.to_string();
         let call = transport.post(&["app", "installations", &path, "access_tokens"], deed.clone())?;
-        let permissions = json!({"contents": "read", "pull_requests": "write", "statuses": "write"});
-        let body = json!({"repositories": [name], "permissions": permissions});
+        let mut body = json!({"repositories": [name]});
+        if let Some(permissions) = permissions {
+            body["permissions"] = permissions;
+        }
         let answer = transport.send(&call.body(body).authorized(self.claim(transport, deed)?)).await?;
         let read: TokenWire = answer.read()?;
-        let authorization = read.token.and_then(|token| Authorization::of("Bearer", &Secret::new(token)));
-        let authorization = answer.about().required(authorization, "token")?;
+        let token = answer.about().required(read.token.filter(|token| !token.is_empty()), "token")?;
         let until = answer.about().required(time(read.expires_at.as_deref()), "expires_at")?;
-        Ok(Held { authorization, until })
+        Ok(Issued { token: Secret::new(token), until })
     }
 
     /// The claim of who the App is: a JSON web token with RS256.

@@ -14,7 +14,7 @@ use super::pages::{Paging, Start};
 use super::place::Place;
 use super::pull_request::{Branches, PullRequest, Sought};
 use super::review::Review;
-use super::settings::{Dialect, Scheme, Settings};
+use super::settings::{Dialect, Issued, Scheme, Settings, unusable};
 use super::transport::{Authorization, Call, Transport};
 use super::user::{Permission, User};
 use app::App;
@@ -37,18 +37,35 @@ impl GitHub {
     /// Makes a client of a repository; nothing is sent.
     pub(super) fn repository(settings: &Settings, place: &Place) -> Result<Repository<Self>, FaultKind> {
         let names = place.owner_and_repository().map_err(|because| FaultKind::Settings { because })?;
-        let transport = match api_host(place.origin.host_str().unwrap_or_default()) {
-            Some(host) => {
-                let mut service = place.clone();
-                let because = || FaultKind::Settings { because: format!("`{host}` is no host") };
-                service.origin.set_host(Some(&host)).map_err(|_| because())?;
-                settings.transport(&service, &SERVICE)?
-            }
-            None => settings.transport(place, &SERVER)?,
-        };
+        let transport = transport(settings, place)?;
         let app = App::of(&settings.credential)?;
         Ok(Repository::new(transport, names, Self { app }))
     }
+}
+
+/// Makes the transport to the API of the host.
+fn transport(settings: &Settings, place: &Place) -> Result<Transport, FaultKind> {
+    match api_host(place.origin.host_str().unwrap_or_default()) {
+        Some(host) => {
+            let mut service = place.clone();
+            let because = || FaultKind::Settings { because: format!("`{host}` is no host") };
+            service.origin.set_host(Some(&host)).map_err(|_| because())?;
+            settings.transport(&service, &SERVICE)
+        }
+        None => settings.transport(place, &SERVER),
+    }
+}
+
+/// Gets a token for Git by the key of the App that the settings name.
+pub(super) async fn git_token(settings: &Settings, place: &Place) -> Result<Issued, ForgeFault> {
+    let prepared = || {
+        let names = place.owner_and_repository().map_err(|because| FaultKind::Settings { because })?;
+        let because = || "it has no App".to_owned();
+        let app = App::of(&settings.credential)?.ok_or_else(|| FaultKind::Settings { because: because() })?;
+        Ok((transport(settings, place)?, names, app))
+    };
+    let (transport, [owner, name], app) = prepared().map_err(|kind| unusable(settings, kind))?;
+    app.git_token(&transport, [&owner, &name]).await
 }
 
 /// The host of the API, for hosts whose API is not below their own.

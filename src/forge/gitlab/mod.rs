@@ -106,7 +106,7 @@ impl Api for GitLab {
 
     async fn user(&self) -> Result<User, ForgeFault> {
         let answer =
-            self.transport.send(&self.transport.get(&["user"], "read who the token is".to_owned())?).await?;
+            self.transport.send(&self.transport.get(&["user"], "read the token's user".to_owned())?).await?;
         answer.about().required(answer.read::<wire::Account>()?.user(), "id")
     }
 

@@ -192,7 +192,7 @@ impl Clone {
         Err(if because.contains("stale info") || because.contains("fetch first") {
             RemoteFault::Moved { address, branch }
         } else if because.contains("rejected]") {
-            RemoteFault::Declined { address, branch, because }
+            RemoteFault::Declined { address, branch, because: declined(&because) }
         } else {
             fault
         })
@@ -241,6 +241,19 @@ fn unreadable(place: &str, because: String) -> GitFault {
     GitFault::Unreadable { place: place.to_owned(), because }
 }
 
+/// How many letters are repeated of what a server says to a push.
+const DECLINED_LETTERS_MAX: usize = 200;
+
+/// The server's own words about a push that it does not take, without Git's. Whoever reads them needs the next step behind them.
+fn declined(because: &str) -> String {
+    const REMOTE: &str = "remote:";
+    let of_server = because.split("error: failed to push").next().unwrap_or(because);
+    let words = of_server.split(REMOTE).skip(1).map(|words| words.trim().trim_start_matches("error:").trim());
+    let words: Vec<&str> = words.filter(|words| !words.is_empty()).collect();
+    let said = if words.is_empty() { because.to_owned() } else { words.join("; ") };
+    said.chars().take(DECLINED_LETTERS_MAX).collect()
+}
+
 /// The reference under which a branch's commit is kept: of its own, so that no name is in another's way.
 fn kept_as(branch: &Branch) -> String {
     format!("refs/nodeform/{}", short(branch.as_str()))
@@ -248,4 +261,20 @@ fn kept_as(branch: &Branch) -> String {
 
 fn short(text: &str) -> String {
     Digest::of_bytes(text.as_bytes()).base32(NAME_LENGTH)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::declined;
+
+    #[test]
+    fn of_a_push_that_is_not_taken_the_words_of_the_server_are_said() {
+        let said = "To https://forge.example/a/b ! 5eb1:refs/heads/nodeform/x [remote rejected] (pre-receive hook declined) Done \
+                    remote: remote: error: remote: error: Not allowed to push to protected branch nodeform/x remote: error: \
+                    error: failed to push some refs to 'https://forge.example/a/b'";
+        assert_eq!(declined(said), "Not allowed to push to protected branch nodeform/x");
+        let bare = "To https://forge.example/a/b ! [remote rejected] (hook declined)";
+        assert_eq!(declined(bare), bare);
+        assert_eq!(declined(&format!("remote: {}", "x".repeat(999))).len(), 200);
+    }
 }

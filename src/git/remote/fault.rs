@@ -38,7 +38,7 @@ pub enum RemoteFault {
         because: String,
     },
     /// The server wants a token, and there is none.
-    #[error("{address} asks for a token (401), and there is none")]
+    #[error("{address} requires a token (401), and none is set")]
     NoToken {
         /// The repository.
         address: String,
@@ -100,7 +100,7 @@ pub enum RemoteFault {
         seconds: u64,
     },
     /// The server sends too much.
-    #[error("{address} answers with more than {} MiB, which is not read", most >> 20)]
+    #[error("{address} responds with more than {} MiB", most >> 20)]
     TooMuch {
         /// The repository.
         address: String,
@@ -172,14 +172,14 @@ impl RemoteFault {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Address { .. } => Some(
-                "name it as `https://HOST/PATH`; credentials come from NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE",
+                "use `https://HOST/PATH`; credentials come from NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE",
             ),
             Self::Name { .. } => {
                 Some("name it as Git shows it, as in `--git-branch main --git-path nodeform/plans`")
             }
             Self::NoProgram { .. } => Some("install Git, 2.31 or later, and have it in PATH"),
             Self::Cache { .. } => {
-                Some("remove the folder: it is only a cache; XDG_CACHE_HOME says where it lies")
+                Some("delete the folder: it is only a cache; set XDG_CACHE_HOME to move it")
             }
             Self::NoToken { .. } => Some(
                 "set NODEFORM_GIT_TOKEN, or NODEFORM_GIT_TOKEN_FILE, to a token that may read the repository, and for `propose` write branches below `nodeform/`",
@@ -187,39 +187,41 @@ impl RemoteFault {
             Self::NotAccepted { .. } => Some(
                 "check that the token of NODEFORM_GIT_TOKEN or NODEFORM_GIT_TOKEN_FILE is whole and has not expired; set NODEFORM_GIT_USER where the server asks for a user",
             ),
-            Self::Denied { .. } => {
-                Some("let the token read the repository, and for `propose` write branches below `nodeform/`")
-            }
+            Self::Denied { .. } => Some(
+                "let the token read the repository, and for `propose` write branches below `nodeform/`; check that the repository is not archived",
+            ),
             Self::NotThere { .. } => {
                 Some("check the address, and that the token of NODEFORM_GIT_TOKEN may read the repository")
             }
             Self::AskedTooOften { .. } => Some("run the same command again in some minutes, and less often"),
-            Self::Status { .. } => {
-                Some("run the same command again later; if it stays so, ask whoever runs the Git server")
-            }
+            Self::Status { .. } => Some(
+                "run the same command again later; if it persists, ask the administrators of the Git server",
+            ),
             Self::NoGit { .. } => {
                 Some("check the address: name it as `git clone` takes it, as `https://HOST/PATH`")
             }
             Self::Certificate { .. } => Some(
-                "name a file with the certificate of its authority by SSL_CERT_FILE; a proxy that reads what passes has an authority of its own",
+                "set SSL_CERT_FILE to a file with the CA certificate; a proxy that inspects TLS has its own CA",
             ),
             Self::Slow { .. } => {
-                Some("run the same command again; if it stays so, check what answers at the address")
+                Some("run the same command again; if it persists, check which server answers at the address")
             }
             Self::TooMuch { .. } => Some(
-                "check what answers at the address; keep plans in a repository of their own where this one is so large",
+                "check which server answers at the address; keep plans in their own repository if this one is so large",
             ),
-            Self::Redirects { .. } => Some("name the address that it leads to"),
+            Self::Redirects { .. } => Some(
+                "the repository was renamed or moved: name its new address in `spec.git.repository` of the NodeFleet, or by `--git-repository`",
+            ),
             Self::NoBranch { .. } => Some(
                 "name a branch that is there by `--git-branch`, or push a first commit to it; a page to sign in has no branch either: then check the address",
             ),
             Self::TooMany { .. } => Some("delete those that are merged or closed"),
             Self::Moved { .. } => Some("run the same command again"),
-            Self::Declined { .. } => {
-                Some("let the token's user write to branches below `nodeform/`: nothing else is written")
-            }
+            Self::Declined { .. } => Some(
+                "let the token's user create and delete branches below `nodeform/`; a rule that protects them must exempt this user",
+            ),
             Self::Failed { .. } => {
-                Some("run the same command again; if it stays so, check that a Git server answers there")
+                Some("run the same command again; if it persists, check that a Git server answers there")
             }
             Self::Object(fault) => fault.hint(),
         }

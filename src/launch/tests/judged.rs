@@ -48,7 +48,7 @@ const PLANTED: [Planted; 10] = [
         false,
     ),
     (|plan| execution(plan).nominations.clear(), "nominates other pods than those that wait for it", false),
-    (|plan| plan.spec.expires_at = None, "says how it is carried out, and never expires", false),
+    (|plan| plan.spec.expires_at = None, "says how it is applied, and never expires", false),
 ];
 
 #[test]

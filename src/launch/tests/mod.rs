@@ -92,7 +92,7 @@ fn where_a_kind_could_not_be_listed_no_node_goes_and_new_ones_come() {
         let plan = offline::plan(&world).expect("the judge accepts it").plan.plan().clone();
         assert_eq!(plan.spec.deletes().count(), 0, "{kind}");
         let held: Vec<&str> = plan.evidence.held.iter().map(|held| &*held.because).collect();
-        let why = format!("{said}: what cannot be listed is unknown, and no node goes until it can be");
+        let why = format!("{said}: what cannot be listed is unknown; no node is deleted until it can");
         assert!(held.contains(&&*why), "{held:#?}");
         let waiting = offline::plan(&world_without(&[kind], OBJECTS, FACTS)).expect("the judge accepts it");
         assert_eq!(waiting.plan.plan().spec.creates().count(), 1, "{kind}");
@@ -128,7 +128,11 @@ fn what_is_not_known_of_the_cluster_is_named() {
             "\"sshPublicKey\": null",
             "`SSH key`: the cluster names none",
         ),
-        ("\"caCertificate\": \"LS0t\"", "\"caCertificate\": null", "`cluster CA`: is not known"),
+        (
+            "\"caCertificate\": \"LS0t\"",
+            "\"caCertificate\": null",
+            "`cluster CA`: is in no kubeconfig: set `certificate-authority-data`",
+        ),
         (
             "\"kubernetesVersion\": \"1.34.2\"",
             "\"kubernetesVersion\": \"\"",
@@ -147,7 +151,7 @@ fn what_is_not_known_of_the_cluster_is_named() {
         (
             "\"networkGuid\": \"44444444-4444-4444-4444-444444444444\"",
             "\"networkGuid\": null",
-            "`VNet's resourceGuid`: is not known",
+            "`VNet's resourceGuid`: cannot be determined",
         ),
     ];
     for (from, to, why) in cases {
@@ -195,7 +199,7 @@ fn why_a_node_stays_that_nodeform_may_not_touch_is_said_as_it_is() {
     };
     let karpenters = FACTS.replace("nodeform.dev_cluster", "somebody");
     let karpenters = said(&karpenters);
-    assert!(karpenters.contains("Karpenter made it, and nodeform cannot adopt it yet"), "{karpenters}");
+    assert!(karpenters.contains("Karpenter created it, and nodeform cannot adopt it yet"), "{karpenters}");
     assert!(!karpenters.contains("do-not-disrupt"), "{karpenters}");
     let others = FACTS.replace("\"nodeform.dev_cluster\": \"", "\"nodeform.dev_cluster\": \"not-");
     let others = said(&others);

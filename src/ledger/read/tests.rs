@@ -128,6 +128,6 @@ fn what_is_wrong_is_told_and_the_rest_is_read() {
     let told: Vec<String> = ledger.faults.iter().map(ToString::to_string).collect();
     assert_eq!(told.len(), 5, "{told:?}");
     assert!(told[0].contains("status: unknown variant `Dreaming`"), "{told:?}");
-    assert!(told[1].starts_with("NodePlan `other` says that its digest is sha256:"), "{told:?}");
+    assert!(told[1].starts_with("NodePlan `other` has digest sha256:"), "{told:?}");
     assert!(ledger.faults.iter().all(|fault| !fault.hint().is_empty()));
 }

@@ -85,9 +85,9 @@ impl Foreign {
     #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
-            Self::Helmfile => "render them and read what comes out: `helmfile template | nodeform plan -`",
-            Self::Jsonnet => "render them and read what comes out: `jsonnet -y FILE | nodeform plan -`",
-            Self::Cue => "render them and read what comes out: `cue export --out yaml | nodeform plan -`",
+            Self::Helmfile => "render them and pass the output: `helmfile template | nodeform plan -`",
+            Self::Jsonnet => "render them and pass the output: `jsonnet -y FILE | nodeform plan -`",
+            Self::Cue => "render them and pass the output: `cue export --out yaml | nodeform plan -`",
             Self::Terraform => {
                 concat!(
                     "name the manifests that Terraform applies, or a dump of the cluster: `kubectl get ",

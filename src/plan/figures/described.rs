@@ -32,7 +32,7 @@ pub fn described(plan: &Plan) -> BTreeMap<ChangeId, String> {
     lines.collect()
 }
 
-/// The pods that go to a new node.
+/// The pods that are placed on a new node.
 fn placed(plan: &Plan, id: &ChangeId) -> Vec<PodKey> {
     let pods = plan.evidence.placements.get(id).into_iter().flat_map(|placement| &placement.pods);
     pods.filter(|pod| !pod.is_placeholder()).cloned().collect()
@@ -59,7 +59,7 @@ fn machine(row: &NodeFigures) -> Option<String> {
     let bought = row.capacity_type.map_or_else(String::new, |bought| format!(", {bought}"));
     let estimate = if row.is_estimate { "~" } else { "" };
     let price = match &row.monthly {
-        Some(monthly) => format!(", {estimate}${monthly} a month"),
+        Some(monthly) => format!(", {estimate}${monthly}/month"),
         None => ", of unknown price".to_owned(),
     };
     Some(format!("{size}{zone}{bought}{price}"))
@@ -84,7 +84,7 @@ mod tests {
         let lines = described(&plan);
         let of = |id: Option<&crate::plan::ChangeId>| lines[id.expect("there is one")].clone();
         let create = of(plan.spec.creates().map(|(id, _, _)| id).next());
-        assert!(create.contains("Standard_D4s_v5 in zone eastus-1, on-demand, $146.00 a month"), "{create}");
+        assert!(create.contains("Standard_D4s_v5 in zone eastus-1, on-demand, $146.00/month"), "{create}");
         assert!(create.contains("Pending") && create.contains("; pods `"), "{create}");
         let delete = of(plan.spec.deletes().map(|(id, _)| id).next());
         assert!(delete.starts_with("empty: only pods of DaemonSets; Standard_D4s_v5 in zone"), "{delete}");

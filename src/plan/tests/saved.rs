@@ -50,10 +50,7 @@ fn a_file_that_was_touched_is_refused() {
             "in the format `nodeform.dev/v1alpha1`",
         ),
         (text.replace("\"kind\": \"Plan\"", "\"kind\": \"Plant\""), "not `Plan` of `nodeform.dev/v1alpha2`"),
-        (
-            text.replacen("\"withoutRequests\":0", "\"withoutRequests\":1", 1),
-            "what the plan was made from was changed",
-        ),
+        (text.replacen("\"withoutRequests\":0", "\"withoutRequests\":1", 1), "`evidence` was modified"),
         (text.replace("\"cpu\": 2100", "\"cpu\": 9007199254740993"), "beyond 2^53-1"),
         ("{".to_owned(), "the plan is not JSON"),
         (String::new(), "there is nothing in it"),

@@ -24,7 +24,7 @@ fn a_node_that_is_gone_is_done_and_one_of_its_name_on_another_vm_is_impossible()
     assert_eq!(status(&change, &world), Status::Possible);
     assert_eq!(status(&change, &snapshot(Vec::new(), Vec::new())), Status::Done);
     here.provider_id = Some("azure:///vm/n1-again".into());
-    let because = "node `n1` stands on another VM than the one that was approved";
+    let because = "node `n1` runs on another VM than the one that was approved";
     assert_eq!(
         status(&change, &snapshot(vec![here.clone()], Vec::new())),
         Status::Impossible(because.into())

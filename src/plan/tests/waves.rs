@@ -93,7 +93,7 @@ fn nodes_that_leave_already_use_up_the_budget_of_the_first_wave() {
         (waves.collect::<Vec<_>>(), plan.evidence.held.into_iter().map(|held| held.because).next())
     };
     assert_eq!(waves_under(BudgetNodes::Count(2)), (vec![1, 2], None));
-    let because = "1 of its pool on the way out already: the budgets let no more go at once";
+    let because = "1 of its pool on the way out already: budgets allow no more concurrent removals";
     assert_eq!(waves_under(BudgetNodes::Percent(10)), (Vec::new(), Some(because.to_owned())));
 }
 
@@ -122,12 +122,13 @@ fn beside_down(
 #[test]
 fn nodes_that_are_not_ready_use_up_the_budget_of_every_wave() {
     let well: &[&str] = &["node-1", "node-2"];
-    let said = Some("`node-0` of its pool is not ready: the budgets let no more go at once".to_owned());
+    let said =
+        Some("`node-0` of its pool is not ready: budgets allow no more concurrent removals".to_owned());
     assert_eq!(beside_down(1, (4, well), BudgetNodes::Count(1)), (Vec::new(), said));
     let one_by_one = [["node-1".to_owned()].to_vec(), ["node-2".to_owned()].to_vec()].to_vec();
     assert_eq!(beside_down(1, (4, well), BudgetNodes::Count(2)), (one_by_one, None));
     let (waves, said) = beside_down(2, (4, &["node-3"]), BudgetNodes::Count(2));
-    let two = "2 of its pool are not ready, among them `node-0`: the budgets let no more go at once";
+    let two = "2 of its pool are not ready, among them `node-0`: budgets allow no more concurrent removals";
     assert_eq!((waves.len(), said.as_deref()), (0, Some(two)));
 }
 
@@ -137,7 +138,7 @@ fn a_node_that_is_not_ready_and_goes_itself_is_counted_once() {
     let one_by_one = [["node-0".to_owned()].to_vec(), ["node-1".to_owned()].to_vec()].to_vec();
     assert_eq!(beside_down(1, (4, both), BudgetNodes::Count(1)), (one_by_one, None));
     let (waves, said) = beside_down(2, (4, &["node-0"]), BudgetNodes::Count(1));
-    let other = "`node-1` of its pool is not ready: the budgets let no more go at once";
+    let other = "`node-1` of its pool is not ready: budgets allow no more concurrent removals";
     assert_eq!((waves.len(), said.as_deref()), (0, Some(other)));
 }
 
@@ -146,7 +147,7 @@ fn what_no_wave_can_take_any_more_is_for_a_later_plan() {
     // A fifth of six nodes is two, of five it is one: that one is not ready.
     let (waves, said) = beside_down(1, (6, &["node-1", "node-2"]), BudgetNodes::Percent(20));
     assert_eq!(waves, [["node-1".to_owned()]]);
-    let because = "`node-0` of its pool is not ready: the budgets let no more go at once";
+    let because = "`node-0` of its pool is not ready: budgets allow no more concurrent removals";
     assert_eq!(said.as_deref(), Some(because));
 }
 

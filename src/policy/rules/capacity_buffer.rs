@@ -9,12 +9,12 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else { return Vec::new() };
     let mut faults = Vec::new();
     if spec.has("podTemplateRef") && spec.has("scalableRef") {
-        let fault = spec.fault_at("scalableRef", "stands beside `podTemplateRef`");
+        let fault = spec.fault_at("scalableRef", "cannot be combined with `podTemplateRef`");
         faults.push(fault.hint("a buffer is for one of the two: remove the other"));
     }
     if spec.has("podTemplateRef") && !spec.has("replicas") && !spec.has("limits") {
         let fault = spec.fault_at("replicas", "is missing: a buffer for a PodTemplate needs it, or `limits`");
-        faults.push(fault.hint("say for how many pods room is kept"));
+        faults.push(fault.hint("set the number of pods to keep headroom for"));
     }
     faults
 }

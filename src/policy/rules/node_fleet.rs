@@ -56,7 +56,7 @@ fn approvals_faults(spec: &Place<'_>) -> Vec<Fault> {
     for entry in approvals {
         let by = i64::try_from(entry.items("by").len()).unwrap_or(i64::MAX);
         if !entry.has("by") && forge == Some("azuredevops") {
-            let fault = entry.fault_at("by", "is missing: Azure DevOps does not say who may write");
+            let fault = entry.fault_at("by", "is missing: Azure DevOps does not report who may write");
             faults.push(fault.hint("name the accounts whose approval counts, by their sign-in addresses"));
         } else if entry.has("by") && entry.integer("count").is_some_and(|count| by < count) {
             let fault = entry.fault_at("by", "must name at least `count` accounts");

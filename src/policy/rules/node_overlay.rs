@@ -16,7 +16,7 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
         }
     }
     if spec.has("price") && spec.has("priceAdjustment") {
-        let fault = spec.fault_at("priceAdjustment", "stands beside `price`");
+        let fault = spec.fault_at("priceAdjustment", "cannot be combined with `price`");
         faults.push(fault.hint("an overlay has one of the two: remove the other"));
     }
     for (name, amount) in spec.entries("capacity") {

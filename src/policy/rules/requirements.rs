@@ -45,7 +45,7 @@ pub(super) fn key_fault(place: &Place<'_>, key: &str, pool_key: PoolKey) -> Opti
     (!is_known && domain.ends_with("karpenter.sh")).then(|| {
         place
             .fault(format!("the label `{key}` is restricted: its domain is Karpenter's"))
-            .hint(format!("of `karpenter.sh` only `{}` can be asked for", label::CAPACITY_TYPE))
+            .hint(format!("of `karpenter.sh` only `{}` can be required", label::CAPACITY_TYPE))
     })
 }
 

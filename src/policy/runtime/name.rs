@@ -26,7 +26,7 @@ pub(super) fn faults(kind: Kind, object: &Place<'_>) -> Vec<Fault> {
     if kind == Kind::NodePool && name.len() > POOL_LETTERS_MAX {
         let message =
             format!("is {} characters long, a pool's name has at most {POOL_LETTERS_MAX}", name.len());
-        return vec![place.fault(message).hint("it becomes the value of a label on the pool's nodes")];
+        return vec![place.fault(message).hint("it is used as the value of a label on the pool's nodes")];
     }
     Vec::new()
 }

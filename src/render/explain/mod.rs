@@ -124,23 +124,25 @@ fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target:
     let plain = |text: String| Line::new(Style::Plain, text);
     match outcome {
         PodOutcome::Placed(NodeRef::Existing(_)) => {
-            vec![plain("  nodes that exist are filled before new ones are bought".to_owned())]
+            vec![plain("  existing nodes are filled before new ones are created".to_owned())]
         }
         PodOutcome::Placed(NodeRef::New(place)) => {
             let Some(node) = target.new.get(*place) else { return Vec::new() };
             let (price, pods) = (by_hour(node.effective_price), count(node.pods.len(), "pod"));
             let first = match nodes {
-                [] => "no node that exists can take it; ",
+                [] => "no existing node fits; ",
                 // A preference, or room that is kept, may lead it away from what has room.
                 nodes if nodes.iter().any(|(_, because)| because.is_none()) => "",
-                _ => "no node that stays can take it; ",
+                _ => "no node that is kept fits; ",
             };
             let mut lines = vec![plain(match &node.opened_for {
                 Some(pod) => {
-                    format!("  {first}the new one costs {price}, holds {pods}, and is opened for pod `{pod}`")
+                    format!(
+                        "  {first}the new node costs {price}, is shared by {pods}, and is created for pod `{pod}`"
+                    )
                 }
                 None => format!(
-                    "  the new one costs {price}, holds {pods}, and is made because its pool asks for it (`replicas`)"
+                    "  the new node costs {price}, is shared by {pods}, and is created because its pool has `replicas`"
                 ),
             })];
             let other = node.substitutes.iter().find(|next| next.size != node.size);
@@ -175,10 +177,10 @@ fn next_best(node: &NewNode, next: &crate::solve::Substitute) -> String {
 fn said(outcome: &PodOutcome, target: &Target) -> String {
     match outcome {
         PodOutcome::Runs(node) => format!("runs on node `{node}` and stays there"),
-        PodOutcome::Placed(NodeRef::Existing(node)) => format!("goes to node `{node}`, which exists"),
+        PodOutcome::Placed(NodeRef::Existing(node)) => format!("is placed on existing node `{node}`"),
         PodOutcome::Placed(NodeRef::New(place)) => match target.new.get(*place) {
-            Some(node) => format!("goes to a new node: {}", described(node)),
-            None => "goes to a new node".to_owned(),
+            Some(node) => format!("is placed on a new node: {}", described(node)),
+            None => "is placed on a new node".to_owned(),
         },
         PodOutcome::Unplaced { rule, because, nearest } => {
             let nearest = nearest.as_ref().map_or(String::new(), |nearest| format!("; nearest: {nearest}"));
@@ -264,18 +266,20 @@ pub fn node(explanation: &NodeExplanation, name: &str, held: Option<&str>) -> Ve
         NodeExplanation::Existing { node, fate, runs, placed, room } => {
             let fate = match fate {
                 NodeFate::StaysInUse(alone) => {
-                    format!("stays: it carries {}, and {}", count(runs.len(), "pod"), kept_by(alone))
+                    format!("is kept: it runs {}, and {}", count(runs.len(), "pod"), kept_by(alone))
                 }
                 NodeFate::Stays(None) if !runs.is_empty() => {
-                    format!("stays: it carries {}", count(runs.len(), "pod"))
+                    format!("is kept: it runs {}", count(runs.len(), "pod"))
                 }
-                NodeFate::Stays(None) if !placed.is_empty() => "stays: waiting pods go there".to_owned(),
-                NodeFate::Stays(None) => "stays".to_owned(),
-                NodeFate::Stays(Some(because)) => format!("stays: {because}"),
+                NodeFate::Stays(None) if !placed.is_empty() => {
+                    "is kept: Pending pods are placed on it".to_owned()
+                }
+                NodeFate::Stays(None) => "is kept".to_owned(),
+                NodeFate::Stays(Some(because)) => format!("is kept: {because}"),
                 NodeFate::Leaves => "is being deleted already".to_owned(),
                 NodeFate::Removed(reason) => match held {
-                    Some(because) => format!("stays for now: {}, but {because}", in_words(*reason)),
-                    None => format!("goes: {}", in_words(*reason)),
+                    Some(because) => format!("is kept for now: {}, but {because}", in_words(*reason)),
+                    None => format!("is deleted: {}", in_words(*reason)),
                 },
             };
             let pods = |pods: &[crate::model::PodKey]| match pods {
@@ -298,12 +302,12 @@ fn kept_by(alone: &Alone) -> String {
     let monthly = |rate: MicroUsdPerHour| per_month(rate, Sureness::Estimated);
     let (by, but) = match alone {
         Alone::Kept(because) => return because.clone(),
-        Alone::PodsLeftOver => return "without it not all of its pods would have a sure place".to_owned(),
+        Alone::PodsLeftOver => return "without it not all of its pods are certain to fit".to_owned(),
         Alone::Needed => {
-            return "without it pods that stay would lose those that they have to stand beside (`podAffinity`)"
+            return "without it remaining pods would lose the pods that their `podAffinity` requires"
                 .to_owned();
         }
-        Alone::Unpriced => return "what the fleet would cost without it is not known".to_owned(),
+        Alone::Unpriced => return "the fleet's cost without it is unknown".to_owned(),
         Alone::Dearer(MicroUsdPerHour(0)) => return "without it the fleet would cost as much".to_owned(),
         Alone::Dearer(more) => return format!("without it the fleet would cost {} more", monthly(*more)),
         Alone::Cheaper { by, but } => (by, but),
@@ -313,10 +317,10 @@ fn kept_by(alone: &Alone) -> String {
             format!("for less than {} its pods are not moved", monthly(*least))
         }
         InTheWay::Unbalanced => {
-            "that is too little for what it disturbs (`consolidationPolicy: Balanced`)".to_owned()
+            "that is too little for the disruption (`consolidationPolicy: Balanced`)".to_owned()
         }
         InTheWay::LighterPool => "a pod would go to a lighter pool than it could have".to_owned(),
-        InTheWay::Headroom => "room that is kept for pods to come would be lost".to_owned(),
+        InTheWay::Headroom => "headroom (CapacityBuffers) would be lost".to_owned(),
         InTheWay::Scheduler(least) => {
             let least = monthly(*least);
             format!(
@@ -332,13 +336,13 @@ fn kept_by(alone: &Alone) -> String {
 const fn in_words(reason: DisruptionReason) -> &'static str {
     match reason {
         DisruptionReason::Empty => "it is empty",
-        DisruptionReason::Expired => "it is older than its pool lets nodes become",
+        DisruptionReason::Expired => "it is older than its pool's `expireAfter`",
         DisruptionReason::Unhealthy => "it has been unhealthy for too long",
-        DisruptionReason::Drifted => "it differs from what its pool asks for",
-        DisruptionReason::Excess => "its pool asks for fewer nodes",
-        DisruptionReason::Underutilized => "its pods fit elsewhere or on something cheaper",
-        DisruptionReason::Destroyed => "it is to be destroyed with all others",
-        DisruptionReason::Deleted => "somebody deletes it",
+        DisruptionReason::Drifted => "it differs from its pool's template (drift)",
+        DisruptionReason::Excess => "its pool has fewer `replicas`",
+        DisruptionReason::Underutilized => "its pods fit on other or cheaper nodes",
+        DisruptionReason::Destroyed => "it is destroyed with all others",
+        DisruptionReason::Deleted => "it was deleted by hand",
     }
 }
 
@@ -359,8 +363,8 @@ fn new_node(
         Line::new(
             Style::Plain,
             match &node.opened_for {
-                Some(pod) => format!("  opened for pod `{pod}`, which no heavier pool could take"),
-                None => "  made because its pool asks for a number of nodes (`replicas`)".to_owned(),
+                Some(pod) => format!("  created for pod `{pod}`, which fits no pool of higher weight"),
+                None => "  created because its pool has `replicas`".to_owned(),
             },
         ),
         Line::new(
@@ -418,7 +422,7 @@ pub fn size(explanation: &SizeExplanation, refused: Option<&str>) -> Vec<Line> {
                 )
             }
             PoolUse::Refused { rule, because } => format!("not allowed: {rule}: {because}"),
-            PoolUse::PoolUnused(because) => format!("nothing is made of this pool: {because}"),
+            PoolUse::PoolUnused(because) => format!("this pool creates no node: {because}"),
             PoolUse::NotThere => "the region does not offer it".to_owned(),
         };
         lines.push(Line::new(Style::Plain, format!("  pool `{pool}`: {how}")));
@@ -429,7 +433,7 @@ pub fn size(explanation: &SizeExplanation, refused: Option<&str>) -> Vec<Line> {
 fn not_chosen(because: &NotChosen) -> String {
     match because {
         NotChosen::NothingWaits => "nothing waits that needs a new node".to_owned(),
-        NotChosen::OtherPools => "nothing that waits goes to a new node of this pool".to_owned(),
+        NotChosen::OtherPools => "no Pending pod is placed on a new node of this pool".to_owned(),
         NotChosen::HoldsNone => {
             "it does not hold the pods of any new node, or cannot be had where they go".to_owned()
         }

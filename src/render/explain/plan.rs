@@ -27,12 +27,14 @@ pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let mut lines = vec![plain(format!("  on {}, {}", existing(view, node), facts(view, node)))];
     match removal(view, node) {
         Some(reason) => {
-            lines.push(plain(format!("  moves, because its node goes: {reason}")));
+            lines.push(plain(format!("  moves, because its node is deleted: {reason}")));
             let report = &view.plan.evidence.report;
             let change = money::change(report.cost_before, report.cost_after, 0);
             lines.push(plain(format!("  with the whole plan: {}", lower_first(&change))));
         }
-        None => lines.extend(stays(view, node).map(|because| plain(format!("  its node stays: {because}")))),
+        None => {
+            lines.extend(stays(view, node).map(|because| plain(format!("  its node is kept: {because}"))));
+        }
     }
     lines
 }
@@ -50,7 +52,7 @@ pub fn pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
 #[must_use]
 pub fn comes(view: &PlanView<'_>, pod: &PodKey) -> Option<Line> {
     let node = preemptions::comes_to(view, pod)?;
-    Some(Line::new(Style::Bold, format!("pod `{pod}` goes to node `{node}`, which exists")))
+    Some(Line::new(Style::Bold, format!("pod `{pod}` is placed on existing node `{node}`")))
 }
 
 /// Says of a pod whose place it takes, or who takes its place.
@@ -62,13 +64,13 @@ pub fn preempted(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
 /// Says in one line where a pod is when the plan is done.
 #[must_use]
 pub fn place(view: &PlanView<'_>, pod: &PodKey) -> String {
-    let verb = if view.is_moving(pod) { "moves" } else { "goes" };
+    let verb = if view.is_moving(pod) { "moves to" } else { "is placed on" };
     if let Some(node) = view.new_nodes().find(|node| node.placement.pods.contains(pod)) {
-        return format!("{verb} to a new node: {}", described(view, &node));
+        return format!("{verb} a new node: {}", described(view, &node));
     }
     let kept = view.plan.evidence.kept.iter().find(|(_, pods)| pods.contains(pod));
     if let Some((node, _)) = kept {
-        return format!("{verb} to a node that stays: {}", existing(view, node));
+        return format!("{verb} an existing node: {}", existing(view, node));
     }
     let report = &view.plan.evidence.report;
     let left = report.unplaced.iter().find(|group| group.pods.contains(pod)).map(unplaced);
@@ -76,7 +78,7 @@ pub fn place(view: &PlanView<'_>, pod: &PodKey) -> String {
     match (left, view.group(pod).map(|group| &group.place)) {
         (Some(because), _) => format!("stays Pending: {because}"),
         (None, Some(PodPlace::Bound(node))) if preemptions::comes_to(view, pod).is_some() => {
-            format!("goes to node `{node}`, which exists")
+            format!("is placed on existing node `{node}`")
         }
         (None, Some(PodPlace::Bound(node))) => format!("stays on node `{node}`"),
         (None, Some(PodPlace::Waiting)) => "is not planned: it is about to go".to_owned(),
@@ -91,29 +93,40 @@ pub fn node(view: &PlanView<'_>, name: &str) -> Option<Vec<Line>> {
     let plain = |text: String| Line::new(Style::Plain, text);
     let is_meant = |node: &NewNodeView<'_>| node.create.claim.as_str() == name || &*node.create.vm == name;
     if let Some(new) = view.new_nodes().find(is_meant) {
-        let title = format!("node `{name}` is new: {}", described(view, &new));
-        let because = view.plan.evidence.reasons.get(new.id).map(ToString::to_string);
         let pods = &new.placement.pods;
-        let holds = format!("  holds {}: {}", count(pods.len(), "pod"), some(pods, NAMES_IN_LINE));
-        let title = Line::new(Style::Bold, title);
-        let because = because.map(|because| plain(format!("  because {because}")));
-        return Some(std::iter::once(title).chain(because).chain([plain(holds)]).collect());
+        let mut lines = created(view, &new, name);
+        lines.push(plain(format!("  holds {}: {}", count(pods.len(), "pod"), some(pods, NAMES_IN_LINE))));
+        return Some(lines);
     }
     let name = NodeName::new(name);
     view.node(&name)?;
-    let fate = match (removal(view, &name), stays(view, &name)) {
-        (Some(reason), _) => format!("goes: {reason}"),
-        (None, Some(because)) => format!("stays: {because}"),
-        (None, None) => "stays".to_owned(),
-    };
     let runs: Vec<&PodKey> = view.running_on(&name).collect();
     let receives = view.plan.evidence.kept.get(&name).map_or(&[][..], Vec::as_slice);
-    Some(vec![
+    let mut lines = exists(view, &name);
+    lines.push(plain(format!("  runs: {}", named(&runs))));
+    lines.push(plain(format!("  receives: {}", named(receives))));
+    Some(lines)
+}
+
+/// Says of a new node, under this name of its, what it is and why it is created.
+pub(crate) fn created(view: &PlanView<'_>, new: &NewNodeView<'_>, name: &str) -> Vec<Line> {
+    let title = Line::new(Style::Bold, format!("node `{name}` is new: {}", described(view, new)));
+    let because = view.plan.evidence.reasons.get(new.id).map(ToString::to_string);
+    let because = because.map(|because| Line::new(Style::Plain, format!("  because {because}")));
+    std::iter::once(title).chain(because).collect()
+}
+
+/// Says of a node that exists whether it is deleted or kept and why, what it is, and what it costs.
+pub(crate) fn exists(view: &PlanView<'_>, name: &NodeName) -> Vec<Line> {
+    let fate = match (removal(view, name), stays(view, name)) {
+        (Some(reason), _) => format!("is deleted: {reason}"),
+        (None, Some(because)) => format!("is kept: {because}"),
+        (None, None) => "stays".to_owned(),
+    };
+    vec![
         Line::new(Style::Bold, format!("node `{name}` {fate}")),
-        plain(format!("  {}, {}", existing(view, &name), facts(view, &name))),
-        plain(format!("  runs: {}", named(&runs))),
-        plain(format!("  receives: {}", named(receives))),
-    ])
+        Line::new(Style::Plain, format!("  {}, {}", existing(view, name), facts(view, name))),
+    ]
 }
 
 fn named<T: ToString>(pods: &[T]) -> String {
@@ -121,7 +134,7 @@ fn named<T: ToString>(pods: &[T]) -> String {
 }
 
 /// Returns why a node goes; nothing where it stays.
-fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
+pub(crate) fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     let mut deletes = view.plan.spec.changes.iter().filter(|(_, planned)| match &planned.change {
         Change::Delete(delete) => delete.target.node == *node,
         Change::Create(_) | Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
@@ -134,7 +147,7 @@ fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
 }
 
 /// Returns why a node stays that could go, as far as the plan says it.
-fn stays(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
+pub(crate) fn stays(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     let evidence = &view.plan.evidence;
     let held = evidence.held.iter().find(|held| held.node == *node).map(|held| held.because.clone());
     let mut staying = evidence.report.staying.iter();
@@ -174,11 +187,11 @@ mod tests {
         let view = PlanView::new(&plan, None);
         let text = plain_text(&pod(&view, &PodKey::new("default", "web-1")));
         assert!(
-            text.starts_with("pod `default/web-1` goes to a new node: `Standard_D4s_v5` of pool"),
+            text.starts_with("pod `default/web-1` is placed on a new node: `Standard_D4s_v5` of pool"),
             "{text}"
         );
         let text = plain_text(&node(&view, "empty-1").expect("it is there"));
-        assert!(text.starts_with("node `empty-1` goes: empty"), "{text}");
+        assert!(text.starts_with("node `empty-1` is deleted: empty"), "{text}");
         assert!(node(&view, "nobody").is_none());
     }
 }

@@ -54,7 +54,7 @@ fn excluding_requirements(offered: usize, steps: &[(String, usize)]) -> Vec<Line
     let before = [offered].into_iter().chain(steps.iter().map(|(_, left)| *left));
     let excluding = steps.iter().zip(before).filter(|((_, left), before)| *left == 0 || left != before);
     let excluding: Vec<&(String, usize)> = excluding.map(|(step, _)| step).collect();
-    let of_class = "what its AKSNodeClass may use";
+    let of_class = "sizes that its AKSNodeClass allows";
     let texts = excluding.iter().map(|(text, _)| text.as_str()).chain([of_class]);
     let width = texts.map(|text| text.chars().count()).max().unwrap_or(0).min(64);
     let line = |style: Style, text: &str, left: usize| {

@@ -49,9 +49,9 @@ Monthly cost will increase by at most \\$292 (100 %, \\$292 → \\$584): the pri
 | ---: | --- | --- | --- | --- | --- | ---: | --- |
 | 2 | `general` | `Standard_D4s_v5` | `eastus-1` | on-demand | 8 vCPU, 32 GiB | \\$292/month | 4 Pending pods (`default/web-1`, `default/web-2`, `default/web-3` and 1 more) |
 
-### On nodes that stay
+### On existing nodes
 
-- 1 Pending pod `default/web-5` to a node that stays: `kept-1`
+- 1 Pending pod `default/web-5` to an existing node: `kept-1`
 
 ### Stays Pending
 
@@ -60,8 +60,8 @@ Monthly cost will increase by at most \\$292 (100 %, \\$292 → \\$584): the pri
 
 ### Not done
 
-- 1 node stays: `kept-1` (a pod asks not to be disrupted)
-- `preferred nodeAffinity` of 3 pods is a preference and not planned with
+- 1 node kept: `kept-1` (a pod has `karpenter.sh/do-not-disrupt`)
+- `preferred nodeAffinity` of 3 pods is a preference and is ignored
 
 ### Warnings
 

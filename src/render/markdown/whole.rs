@@ -24,7 +24,7 @@ use crate::render::line::Line;
 use crate::render::page::additions::kept;
 use crate::render::page::assumptions::{assumptions, guesses};
 use crate::render::page::cost::cost;
-use crate::render::page::moved::moved;
+use crate::render::page::moved::{Moved, moved};
 use crate::render::page::not_done::not_done;
 use crate::render::page::pending::pending;
 use crate::render::page::preemptions::preemptions;
@@ -47,9 +47,7 @@ pub fn plan_markdown_whole(plan: &Plan, template: Template) -> String {
     page.line(&head::title(plan));
     page.line(&format!("**{}**", head::escaped(&head::sentences(plan, fleet.nodes_before(), &moved))));
     page.items(lines(&refused::line(plan).into_iter().chain(question::head(plan)).collect::<Vec<Line>>()));
-    let mut first = caution::cautions(&view, &fleet, &moved);
-    first.extend(lines(&guesses(&view)));
-    page.section("Check first", first);
+    page.section("Check first", first(&view, &fleet, &moved));
     page.section("Not in this plan", missing(&view, Gap::clone));
     let counts = view.counts();
     page.section(&format!("Delete {}", count(counts.destroy, "node")), destroys::items(&view, &moved));
@@ -70,6 +68,23 @@ pub fn plan_markdown_whole(plan: &Plan, template: Template) -> String {
     page.section("Other settings of the new nodes", made::settings(&view));
     page.section("Ids and digests", facts(plan, template));
     page.text
+}
+
+/// Returns what to check first, the weightiest first.
+fn first(view: &PlanView<'_>, fleet: &fleet::Fleet<'_>, moved: &[Moved<'_>]) -> Vec<String> {
+    let mut first = caution::cautions(view, fleet, moved);
+    first.extend(lines(&guesses(view)));
+    first
+}
+
+/// Returns what to check first, as plain text.
+#[must_use]
+pub fn plan_check_first(plan: &Plan) -> Vec<String> {
+    let view = PlanView::new(plan, None);
+    let (fleet, moved) = (fleet::Fleet::of(&view), moved(&view));
+    // Names stand in code spans; all else that Markdown would obey is bold, or a sign before a number.
+    let plain = |text: String| text.replace("**", "").replace("\\~", "~").replace("\\$", "$");
+    first(&view, &fleet, &moved).into_iter().map(plain).collect()
 }
 
 /// Returns the sentences that the page begins with, as plain text: nodes, money, pods and until when it is valid. No name that
@@ -168,11 +183,11 @@ fn review(plan: &Plan) -> Vec<String> {
     let keep = gone.map(|node| {
         let node = code_whole(&format!("nodeform narrow . --keep node/{node}"));
         format!(
-            "Keep a node: {node} in the folder of this file, or delete its line of `{DESTROYS}`. Without the file every node stays."
+            "Keep a node: {node} in the folder of this file, or delete its line of `{DESTROYS}`. New nodes that only its pods need are not created then. Without the file every node is kept."
         )
     });
     let mut items: Vec<String> = keep.into_iter().collect();
-    items.push("Approve: merge it. `nodeform apply --merged` applies it once, if it still holds.".to_owned());
+    items.push("Approve: merge it. `nodeform apply --merged` applies it once; it skips changes that are outdated by then, and stops where too many are.".to_owned());
     items.push("Reject: close it without merging, or let it expire.".to_owned());
     let but = if gone.is_some() { format!(" but a deleted line of `{DESTROYS}`") } else { String::new() };
     items.push(format!(

@@ -12,7 +12,7 @@ use super::workloads::Pods;
 /// How many nodes stand in a line before the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
-/// Returns a line for each group of nodes to make, then one for what goes to nodes that stay.
+/// Returns a line for each group of nodes to make, then one for what goes to existing nodes.
 pub(crate) fn additions(view: &PlanView<'_>) -> Vec<Line> {
     let groups = view.groups();
     let made = groups.iter().map(|(key, group)| created(view, key, group));
@@ -57,14 +57,14 @@ fn sorted<'a>(view: &PlanView<'a>, pods: impl IntoIterator<Item = &'a PodKey>) -
     Pods::both(&Pods::of(view, waiting), &Pods::of(view, moving))
 }
 
-/// Says which pods go to nodes that stay.
+/// Says which pods go to existing nodes.
 pub(crate) fn kept(view: &PlanView<'_>) -> Option<Line> {
     let kept = view.plan.evidence.kept.iter();
     let kept: Vec<(&NodeName, &Vec<PodKey>)> =
         kept.filter(|(_, pods)| pods.iter().any(|pod| !pod.is_placeholder())).collect();
     let nodes: Vec<&NodeName> = kept.iter().map(|(node, _)| *node).collect();
     let parts = sorted(view, kept.into_iter().flat_map(|(_, pods)| pods));
-    let stay = verb(nodes.len(), "a node that stays", "nodes that stay");
+    let stay = verb(nodes.len(), "an existing node", "existing nodes");
     let text = format!("{} to {stay}: {}", parts.join(", "), some(&nodes, NAMES_IN_LINE));
     (!nodes.is_empty()).then(|| Line::new(Style::Dim, "  = ").with(Style::Plain, text))
 }

@@ -38,7 +38,7 @@ pub(crate) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
             | SchedulingRule::ResourceClaims
             | SchedulingRule::MatchFields
             | SchedulingRule::PreferredNodeAffinity => {
-                format!("  `{}` of {pods} is a preference and not planned with", rule.as_str())
+                format!("  `{}` of {pods} is a preference and is ignored", rule.as_str())
             }
         };
         lines.push(Line::new(Style::Plain, text));

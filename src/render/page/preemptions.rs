@@ -36,7 +36,7 @@ pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
         if own == pod {
             let gone = some(victims, NAMES_IN_LINE);
             return Some(format!(
-                "  preempts {gone} on node `{node}`: no node has room for it, and its priority is higher"
+                "  preempts {gone} on node `{node}`: it fits no node, and its priority is higher"
             ));
         }
         let is_victim = victims.contains(pod);
@@ -46,7 +46,7 @@ pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let promised = promised(view, pod)
         .filter(|_| !preempts)
         .map(|node| match view.group(pod).is_some_and(|group| group.state.is_meant) {
-            true => format!("  nodeform made node `{node}` for it, and kube-scheduler is told (`status.nominatedNodeName`)"),
+            true => format!("  nodeform created node `{node}` for it, and tells kube-scheduler (`status.nominatedNodeName`)"),
             false => format!("  kube-scheduler has promised it node `{node}` (`status.nominatedNodeName`)"),
         });
     preemptions.filter_map(said).chain(promised).map(|text| Line::new(Style::Plain, text)).collect()

@@ -67,13 +67,13 @@ fn because(entry: &GivenUp, said: &Preferences, sureness: Sureness) -> String {
 fn too_dear(said: &Preferences, sureness: Sureness) -> String {
     let limit = match said.limit {
         ExtraCost::Percent(0) => format!("nothing is bought for preferences ({FIELD})"),
-        ExtraCost::Percent(percent) => format!("{percent} % is the limit ({FIELD})"),
+        ExtraCost::Percent(percent) => format!("limit {percent} % ({FIELD})"),
         ExtraCost::Unlimited => return "it costs more than it may".to_owned(),
     };
     match said.all.map(|all| all - said.without).filter(|more| *more > MicroUsdPerHour::default()) {
         Some(more) => {
             let more = dollars(more.per_month(), sureness);
-            format!("to meet all preferences would cost {more} a month more; {limit}")
+            format!("meeting all preferences would add {more}/month; {limit}")
         }
         None => format!("it costs more than it may; {limit}"),
     }

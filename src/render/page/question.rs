@@ -35,7 +35,7 @@ pub(crate) fn head(plan: &Plan) -> Vec<Line> {
     }
     if !plan.spec.wishes.deleted.is_empty() {
         let text =
-            "Delete: nodes go that somebody deletes, and none is created (`kubectl delete`)".to_owned();
+            "Delete: deletes the nodes that somebody deletes, and creates none (`kubectl delete`)".to_owned();
         lines.push(Line::new(Style::Warning, text));
         return lines;
     }
@@ -81,6 +81,18 @@ fn number(nodes: usize) -> u64 {
 /// Returns today's bill beside the planned one, where nodes are supposed not to be there; that of several strategies has
 /// a table of its own.
 pub(crate) fn bill(view: &PlanView<'_>) -> Vec<Line> {
+    let rows = bill_rows(view);
+    if rows.is_empty() {
+        return Vec::new();
+    }
+    let mut lines = vec![Line::blank()];
+    lines.extend(aligned(&rows));
+    lines.extend(not_in_it(view));
+    lines
+}
+
+/// Returns the heading and the rows of the bill.
+pub(crate) fn bill_rows(view: &PlanView<'_>) -> Vec<[String; 4]> {
     let evidence = &view.plan.evidence;
     if evidence.world.absent.is_empty() || !evidence.strategies.is_empty() {
         return Vec::new();
@@ -125,14 +137,11 @@ pub(crate) fn bill(view: &PlanView<'_>) -> Vec<Line> {
         });
         rows.push(row(title, shown(one), shown(other), points));
     }
-    let mut lines = vec![Line::blank()];
-    lines.extend(aligned(&rows));
-    lines.extend(not_in_it(view));
-    lines
+    rows
 }
 
 /// Says which pods the planned fleet does not carry, so that nobody takes it for cheaper than it is.
-fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
+pub(crate) fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
     let pods = pending(view.plan).len();
     (pods > 0).then(|| {
         let stay = verb(pods, "stays", "stay");

@@ -7,7 +7,8 @@ use crate::render::words::{count, some, verb};
 use crate::solve::{Held, Warning};
 
 /// How to tell of it: the file holds what planning read, and no names.
-const REPORT: &str = "to report it, send what `nodeform snapshot … --names hash --out report.json` writes";
+const REPORT: &str =
+    "to report it, send `report.json` of `nodeform snapshot … --names hash --out report.json`";
 
 /// How many pods are named.
 const NAMES_MAX: usize = 3;
@@ -52,8 +53,7 @@ mod tests {
         let text = line(&plan).expect("something is said").text();
         assert_eq!(
             text,
-            "2 pods held back: `shop/web-1`, `shop/web-2` (the plan's own check objects, see `Not done:`); to report \
-             it, send what `nodeform snapshot … --names hash --out report.json` writes"
+            "2 pods held back: `shop/web-1`, `shop/web-2` (the plan's own check objects, see `Not done:`); to report it, send `report.json` of `nodeform snapshot … --names hash --out report.json`"
         );
         plan.evidence.report.held.clear();
         let what = "is the next best: nothing moves".to_owned();

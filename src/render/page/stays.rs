@@ -28,7 +28,7 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
         // Offline nobody knows whether somebody drains them, and nothing could be done about it.
         let way_out = view.plan.spec.execution.as_ref().and(leaving.first()).map_or(String::new(), |node| {
             format!(
-                " (what no controller drains goes by `nodeform plan --live --destroy --target node/{node}`)"
+                " (without a controller, drain and delete it by `nodeform plan --live --destroy --target node/{node}`)"
             )
         });
         format!("  {} {is} leaving already: {who}{way_out}", count(leaving.len(), "node"))
@@ -41,10 +41,7 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
                     true => "to be destroyed".to_owned(),
                     false => reason.to_string().to_lowercase(),
                 };
-                format!(
-                    "  {all} {} for now though {reason}: {who} ({because})",
-                    verb(nodes.len(), "stays", "stay")
-                )
+                format!("  {all} kept for now although {reason}: {who} ({because})")
             }
             None => {
                 format!("  {all} {} for `{class}`: {who} ({because})", verb(nodes.len(), "waits", "wait"))
@@ -52,24 +49,22 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
         }
     });
     let staying = staying.into_iter().map(|(because, nodes)| {
-        let stays = verb(nodes.len(), "stays", "stay");
         let because = if nodes.len() == 1 { because.to_owned() } else { of_several(because) };
-        format!("  {} {stays}: {} ({because})", count(nodes.len(), "node"), some(&nodes, names))
+        format!("  {} kept: {} ({because})", count(nodes.len(), "node"), some(&nodes, names))
     });
     leaving.into_iter().chain(held).chain(staying).map(|text| Line::new(Style::Plain, text)).collect()
 }
 
 /// Says of several nodes what is said of each.
 fn of_several(because: &str) -> String {
-    const FORMS: [(&str, &str); 10] = [
-        ("Karpenter made it", "Karpenter made them"),
+    const FORMS: [(&str, &str); 9] = [
+        ("Karpenter created it", "Karpenter created them"),
         ("its VM has ", "their VMs have "),
         ("its VM was ", "their VMs were "),
         ("it is one too many", "they are too many"),
         ("it is ", "they are "),
         ("it has ", "they have "),
         ("it belongs ", "they belong "),
-        ("it asks ", "they ask "),
         ("its pool ", "their pool "),
         ("its pod ", "their pod "),
     ];
@@ -82,7 +77,7 @@ fn of_several(because: &str) -> String {
         (": its NodeClaim says", ": their NodeClaims say"),
         (", and it is one too many", ", and they are too many"),
         ("; but its pods have", "; but their pods have"),
-        ("made in its place, and its pool", "made in their place, and their pool"),
+        ("created in its place, and its pool", "created in their place, and their pool"),
     ];
     INSIDE.into_iter().fold(text, |text, (one, many)| text.replace(one, many))
 }

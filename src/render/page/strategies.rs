@@ -51,6 +51,13 @@ pub(crate) fn markdown(view: &PlanView<'_>) -> Option<String> {
     Some(format!("{heading}\n{ruler}\n{}\n\n{own}.{left}", rest.join("\n")))
 }
 
+/// Returns heading and rows, and what is said below them, where the plan has several strategies.
+pub(crate) fn cells(view: &PlanView<'_>) -> (Vec<Vec<String>>, Vec<String>) {
+    let rows = rows(view);
+    let said = if rows.is_empty() { Vec::new() } else { own(view).into_iter().chain(left(view)).collect() };
+    (rows, said)
+}
+
 /// Says which pods each strategy leaves Pending, and that costs tell nothing where those are not the same.
 fn left(view: &PlanView<'_>) -> Vec<String> {
     let strategies = &view.plan.evidence.strategies;

@@ -30,7 +30,7 @@ pub(crate) fn changes(view: &PlanView<'_>) -> Vec<Line> {
         lines.extend(new_node(view, &node));
     }
     for (node, pods) in &view.plan.evidence.kept {
-        let text = format!("node `{node}` stays and gets {}", count(pods.len(), "more pod"));
+        let text = format!("node `{node}` gets {}", count(pods.len(), "more pod"));
         lines.push(Line::new(Style::Dim, "  = ").with(Style::Plain, text));
         lines.extend(pods.iter().map(pod));
     }
@@ -65,7 +65,8 @@ fn because(reason: Option<&Reason>) -> String {
     reason.map_or(String::new(), |reason| format!("because {reason}"))
 }
 
-fn fields(update: &Update) -> Vec<Line> {
+/// Says which labels, annotations and tags an update changes.
+pub(crate) fn fields(update: &Update) -> Vec<Line> {
     let Update { target: _, labels, annotations, tags } = update;
     let value = |value: &Option<std::sync::Arc<str>>| {
         value.as_ref().map_or("(absent)".to_owned(), |value| format!("`{value}`"))
@@ -120,7 +121,7 @@ fn price(node: &NewNodeView<'_>) -> String {
 }
 
 /// Says what may be had instead where Azure refuses the primary choice.
-fn substitutes(node: &NewNodeView<'_>) -> Option<Line> {
+pub(crate) fn substitutes(node: &NewNodeView<'_>) -> Option<Line> {
     let primary = &node.claim.primary;
     let others = |key: &str| {
         let listed = node.claim.requirements.get(key).and_then(|requirement| requirement.listed());
@@ -165,7 +166,8 @@ fn waves(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-const fn word(step: Step) -> &'static str {
+/// Names what is done with a node in a wave.
+pub(crate) const fn word(step: Step) -> &'static str {
     match step {
         Step::Adopt => "adopt",
         Step::Update => "update",

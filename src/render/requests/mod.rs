@@ -31,7 +31,7 @@ use crate::plan::{ChangeId, ClaimSpec, Create, PlanSpec};
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestFault {
     /// The plan is not of a live cluster.
-    #[error("the plan does not say how it is carried out: only a plan of a live cluster does")]
+    #[error("the plan has no requests: only a plan of a live cluster has")]
     NotLive,
     /// The plan makes no such node.
     #[error("change `{0}` of the plan makes no node")]

@@ -19,7 +19,7 @@ pub fn requests_text(plan: &Plan) -> Result<String, RequestFault> {
     for (change, create, _) in plan.spec.creates() {
         let attempt = Attempt { spec: &plan.spec, plan: &id, change, choice: 0, number: 1 };
         let others = execution.choices(&create.spec).len().saturating_sub(1);
-        text.push_str(&format!("# node {} is made; {others} other ways if Azure refuses\n\n", create.claim));
+        text.push_str(&format!("# node {} is made; {others} fallbacks if Azure refuses\n\n", create.claim));
         let claim = claim(&plan.spec, change, &id)?;
         text.push_str("POST /apis/karpenter.sh/v1/nodeclaims\n");
         text.push_str(&format!("{claim:#}\n\n"));

@@ -88,7 +88,7 @@ impl<'a> Creates<'a> {
     pub(super) fn fate(&self, id: &ChangeId) -> Fate {
         let approved = self.approved.iter().find(|made| made.id == id);
         let Some(approved) = approved else {
-            return Fate::NoLongerHolds("the plan does not say what it is".into());
+            return Fate::NoLongerHolds("the plan does not describe it".into());
         };
         if let Some(theirs) = self.fresh(id) {
             let choices = self.choices_left(approved, theirs);
@@ -104,11 +104,9 @@ impl<'a> Creates<'a> {
             }
             None => match self.left_waiting(id) {
                 Some(pod) => Fate::NoLongerHolds(
-                    format!("planned again, there is no node for pod `{pod}`, which stays Pending").into(),
+                    format!("in the fresh plan, pod `{pod}` fits no node and stays Pending").into(),
                 ),
-                None => {
-                    Fate::NoLongerNeeded("planned again, its pods have room elsewhere or are gone".into())
-                }
+                None => Fate::NoLongerNeeded("in the fresh plan, its pods fit elsewhere or are gone".into()),
             },
         }
     }
@@ -133,7 +131,7 @@ impl<'a> Creates<'a> {
         let ours = self.pair.ours.choices(&approved.create.spec);
         let theirs = self.pair.theirs.choices(&fresh.create.spec);
         if theirs.is_empty() {
-            return Some("nothing says how it is bought".to_owned());
+            return Some("its offering is missing".to_owned());
         }
         let strange = theirs.iter().find(|theirs| !ours.iter().any(|ours| ours.choice == theirs.choice));
         if let Some(strange) = strange {
@@ -161,7 +159,7 @@ impl<'a> Creates<'a> {
         let Pair { ours, theirs, .. } = self.pair;
         let launches = (ours.launches.get(&approved.create.spec), theirs.launches.get(&fresh.create.spec));
         let (Some(one), Some(other)) = launches else {
-            return Some("nothing says how it is launched".to_owned());
+            return Some("its launch settings are missing".to_owned());
         };
         let has_same_first = approved.claim.primary == fresh.claim.primary;
         if let Some(because) = made::launch(one, other, has_same_first) {
@@ -171,7 +169,7 @@ impl<'a> Creates<'a> {
             let approved = one.choices.iter().find(|approved| approved.choice == launched.choice)?;
             match (ours.machines.get(&approved.machine), theirs.machines.get(&launched.machine)) {
                 (Some(one), Some(other)) => made::machine(one, other),
-                _ => Some("nothing says what its VM is made of".to_owned()),
+                _ => Some("its VM is not described".to_owned()),
             }
         })
     }

@@ -109,7 +109,7 @@ pub fn covers(approved: &Plan, fresh: &Plan) -> Covered {
             Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => {
                 match others.contains(id) {
                     true => Fate::Kept(Kept::same(id)),
-                    false => Fate::NoLongerNeeded("it is so already, or nothing asks for it any more".into()),
+                    false => Fate::NoLongerNeeded("already done, or no longer needed".into()),
                 }
             }
         };
@@ -220,7 +220,7 @@ fn executions<'a>(
         (Some(ours), Some(theirs)) if ours.cluster.is_same(&theirs.cluster) => Ok((ours, theirs)),
         (Some(_), Some(_)) => Err("the plans are of two clusters"),
         (None, _) => Err("the approved plan was not made from a live cluster"),
-        (Some(_), None) => Err("the second plan says nothing of how it is carried out"),
+        (Some(_), None) => Err("the fresh plan does not say how it is applied"),
     }
 }
 
@@ -230,7 +230,7 @@ fn nothing(approved: &Plan, fresh: &Plan, because: &'static str) -> Covered {
     let fate = |(id, planned): (&ChangeId, &crate::plan::PlannedChange)| {
         let fate = match (planned.change.delete(), fresh.spec.changes.is_empty()) {
             (Some(delete), true) => stays(fresh, delete, None),
-            (None, true) => Fate::NoLongerNeeded("nothing asks for it any more".into()),
+            (None, true) => Fate::NoLongerNeeded("no longer needed".into()),
             (Some(_) | None, false) => Fate::NoLongerHolds(because.clone()),
         };
         (id.clone(), fate)
@@ -259,7 +259,7 @@ fn stays(fresh: &Plan, delete: &Delete, refused: Option<Arc<str>>) -> Fate {
     };
     let because = refused.or_else(|| held().or_else(staying).map(Arc::from));
     Fate::NoLongerHolds(because.unwrap_or_else(|| {
-        "planned again, it stays: its pods would not all fit elsewhere, or nothing is saved any more".into()
+        "in the fresh plan it is kept: its pods would not all fit elsewhere, or nothing would be saved".into()
     }))
 }
 
@@ -278,7 +278,7 @@ fn strange_others(pair: Pair<'_>, same: &BTreeSet<ChangeId>) -> BTreeMap<ChangeI
         Change::Create(_) | Change::Delete(_) => false,
         Change::Update(_) | Change::Adopt(_) | Change::Forget(_) | Change::NoOp(_) => !same.contains(*id),
     });
-    others.map(|(id, _)| (id.clone(), "it was not approved just so".into())).collect()
+    others.map(|(id, _)| (id.clone(), "not approved in this form".into())).collect()
 }
 
 /// The creates that removals wait for.

@@ -52,7 +52,7 @@ impl<'a> Newcomers<'a> {
         evicted(&seen.pods, node).next().map(|pod| pod.key.to_string())
     }
 
-    /// Whether another pod of the same owner is Ready on a node that stays.
+    /// Whether another pod of the same owner is Ready on an existing node.
     fn is_ready_elsewhere(&self, pod: &Pod, node: &NodeName) -> bool {
         let Some(workload) = &pod.workload else { return false };
         let goes: BTreeSet<&NodeName> =

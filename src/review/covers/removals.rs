@@ -48,7 +48,7 @@ impl<'a> Removals<'a> {
             let identity = known.and_then(identity);
             match identity.and_then(|identity| approved.remove(&identity)) {
                 None => {
-                    removals.refused.insert(id, "nobody approved that this very node goes".into());
+                    removals.refused.insert(id, "deleting this node was not approved".into());
                 }
                 Some((ours, of)) => {
                     removals.of.insert(id, ours);
@@ -100,7 +100,7 @@ impl<'a> Removals<'a> {
         let (Some(approved), Some(fresh)) =
             (self.pair.ours.removals.get(ours), self.pair.theirs.removals.get(theirs))
         else {
-            return Some("nothing says how it is drained".to_owned());
+            return Some("its drain settings are missing".to_owned());
         };
         // None is without end.
         let is_shorter = fresh.grace.is_some_and(|grace| approved.grace.is_none_or(|least| grace < least));
@@ -192,7 +192,7 @@ impl<'a> Removals<'a> {
         for fresh in self.after(theirs, false) {
             let Some(approved) = creates.approved(fresh) else {
                 return Err(
-                    "its pods would go to a new node that nobody approved or that costs more".to_owned()
+                    "its pods would move to a new node that was not approved or that costs more".to_owned()
                 );
             };
             after.insert(approved.clone());

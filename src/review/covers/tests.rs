@@ -112,7 +112,7 @@ fn a_node_that_costs_more_or_is_bought_in_another_way_takes_no_approved_place() 
     });
     let because = "it would cost more than was approved";
     assert_eq!(dearer[0], format!("no longer holds: another node would be needed in its place: {because}"));
-    let because = "its pods would go to a new node that nobody approved or that costs more";
+    let because = "its pods would move to a new node that was not approved or that costs more";
     assert_eq!(dearer[1], format!("no longer holds: {because}"));
     let cheaper = differing(|fresh, _, _| {
         for claim in fresh.spec.claims.values_mut() {
@@ -159,9 +159,12 @@ fn without_a_reason_to_go_a_node_stays_and_its_new_node_is_not_needed() {
     let covered = covers(&approved, &fresh);
     assert_eq!(
         said(&covered, &create),
-        "no longer needed: planned again, its pods have room elsewhere or are gone"
+        "no longer needed: in the fresh plan, its pods fit elsewhere or are gone"
     );
-    assert!(said(&covered, &delete).starts_with("no longer holds: planned again, it stays"), "{covered:#?}");
+    assert!(
+        said(&covered, &delete).starts_with("no longer holds: in the fresh plan it is kept"),
+        "{covered:#?}"
+    );
     let node = fresh.evidence.world.nodes[0].name.clone();
     fresh.evidence.report.staying.push((node, "its pod `web` fits nowhere else".to_owned()));
     assert_eq!(said(&covers(&approved, &fresh), &delete), "no longer holds: its pod `web` fits nowhere else");
@@ -175,7 +178,7 @@ fn a_node_is_not_called_needless_while_a_pod_that_it_is_for_stays_pending() {
     let create = approved.spec.creates().next().expect("a node comes").0.clone();
     let mut fresh = approved.clone();
     fresh.spec.changes.clear();
-    let gone = "no longer needed: planned again, its pods have room elsewhere or are gone";
+    let gone = "no longer needed: in the fresh plan, its pods fit elsewhere or are gone";
     assert_eq!(said(&covers(&approved, &fresh), &create), gone);
     fresh.evidence.report.unplaced.push(Unplaced {
         pods: vec![PodKey::new("default", "b")],
@@ -184,7 +187,7 @@ fn a_node_is_not_called_needless_while_a_pod_that_it_is_for_stays_pending() {
         nearest: None,
         details: Vec::new(),
     });
-    let waits = "no longer holds: planned again, there is no node for pod `default/b`, which stays Pending";
+    let waits = "no longer holds: in the fresh plan, pod `default/b` fits no node and stays Pending";
     assert_eq!(said(&covers(&approved, &fresh), &create), waits);
 }
 
@@ -198,7 +201,7 @@ fn what_nobody_approved_is_named_and_not_done() {
     assert!(covered.strange.contains_key(&delete), "it waits for that node: {covered:#?}");
     let mut approved = whole.clone();
     approved.spec.changes.remove(&delete);
-    assert_eq!(&*covers(&approved, &whole).strange[&delete], "nobody approved that this very node goes");
+    assert_eq!(&*covers(&approved, &whole).strange[&delete], "deleting this node was not approved");
     assert!(covers(&planned(OBJECTS), &planned(OBJECTS)).is_whole());
 }
 

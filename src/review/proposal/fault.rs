@@ -76,7 +76,7 @@ pub enum ProposalFault {
         found: String,
     },
     /// The plan does nothing, or was not made of a live cluster.
-    #[error("the plan has no changes that could be carried out on a live cluster")]
+    #[error("the plan has no changes that can be applied to a live cluster")]
     NotLive,
     /// The page was worded by another version.
     #[error("`PLAN.md` was written by template `{template}`, which this version of nodeform does not know")]

@@ -53,7 +53,7 @@ fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     let node = |text: &str| text.split_whitespace().nth(1).map(str::to_owned);
     let names = |line: &DestroyLine| node(&line.text) == node(found);
     if is_one(found) {
-        "stands twice, or not in the plan's order"
+        "is listed twice, or not in the plan's order"
     } else if without_end.len() < found.len() && is_one(without_end) {
         "ends with a carriage return (CRLF), which the plan's does not"
     } else if is_one(found.trim_end()) {
@@ -63,7 +63,7 @@ fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     } else if is_one(found.trim()) {
         "is indented, which the plan's is not"
     } else if lines.iter().any(names) {
-        "says something else of its node than the plan"
+        "differs from the plan's line of its node"
     } else {
         "is not one of the plan's"
     }

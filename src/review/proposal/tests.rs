@@ -215,7 +215,7 @@ fn any_other_edit_is_a_fault_that_names_it() {
     let files = Files::of(files(&plan)).expect("they are a plan's");
     assert!(said(read(Some(&other), files, derived_by)).contains("the folder is called"));
     let offline = Plan { spec: crate::plan::PlanSpec { execution: None, ..plan.spec.clone() }, ..plan };
-    assert!(said(with(&offline, "x", None)).contains("no changes that could be carried out"));
+    assert!(said(with(&offline, "x", None)).contains("no changes that can be applied"));
 }
 
 #[test]
@@ -278,8 +278,8 @@ fn a_line_that_strikes_nothing_is_told_with_what_differs() {
         ("- node/a  # small  \n", "line 1 of `destroy.txt` ends with spaces"),
         ("# - node/a  # small\n- node/b  # small\n", "line 1 of `destroy.txt` is commented out"),
         ("  - node/a  # small\n", "line 1 of `destroy.txt` is indented"),
-        ("- node/b  # small\n- node/a  # small\n", "line 2 of `destroy.txt` stands twice, or not in"),
-        ("- node/a  # large\n", "line 1 of `destroy.txt` says something else of its node"),
+        ("- node/b  # small\n- node/a  # small\n", "line 2 of `destroy.txt` is listed twice, or not in"),
+        ("- node/a  # large\n", "line 1 of `destroy.txt` differs from the plan's line of its node"),
         ("- node/c  # small\n", "line 1 of `destroy.txt` is not one of the plan's"),
     ] {
         let fault = struck(&lines, Some(text)).expect_err(text);

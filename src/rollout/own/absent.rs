@@ -98,7 +98,7 @@ pub fn too_many_missing(seen: &Seen) -> Option<String> {
     }
     (missing >= MISSING_LEAST && missing * 100 > all * MISSING_SHARE).then(|| {
         format!(
-            "Azure's list of VMs to be whole again: it lacks {missing} of the {all} VMs that NodeClaims name"
+            "Azure's list of VMs to be complete again: it lacks {missing} of the {all} VMs that NodeClaims name"
         )
     })
 }

@@ -272,7 +272,7 @@ fn collect(world: Whole<'_>, memory: &Memory, keeping: Keeping<'_>, due: &mut Du
     let ours = world.vms.values().filter(|vm| foreign(&vm.tags, keeping.cluster, None).is_none()).count();
     if orphans.len() >= ORPHANS_LEAST && orphans.len() * 100 > ours * ORPHANS_SHARE {
         let what = format!(
-            "the list of NodeClaims to be whole again: {} of {ours} VMs of this cluster have none",
+            "the list of NodeClaims to be complete again: {} of {ours} VMs of this cluster have none",
             orphans.len()
         );
         return due.waits.push(("VMs".into(), what));
@@ -292,7 +292,7 @@ fn collect(world: Whole<'_>, memory: &Memory, keeping: Keeping<'_>, due: &mut Du
             (Some(pod), Some((node, _))) => due.waits.push((
                 last(&vm.id).into(),
                 format!(
-                    "somebody to decide: VM `{}` has this cluster's tags and no NodeClaim, and its node `{node}` runs pod `{}`",
+                    "a decision by you: VM `{}` has this cluster's tags and no NodeClaim, and its node `{node}` runs pod `{}`",
                     last(&vm.id),
                     pod.key
                 ),

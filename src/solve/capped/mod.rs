@@ -99,7 +99,7 @@ impl Capped {
 
 /// Says of pods that limits let nothing hold them, where nothing is said of one like them.
 fn beyond(pods: &[PodKey]) -> Unplaced {
-    let because = "limits of NodePools and of the NodeFleet leave no room for so many of them".to_owned();
+    let because = "limits of NodePools and of the NodeFleet do not allow so many of them".to_owned();
     let rule = Rule::Limits.to_string();
     let details = vec![format!("{rule}: {because}")];
     Unplaced { pods: pods.to_vec(), rule, because, nearest: None, details }

@@ -62,7 +62,7 @@ pub struct PodExplanation {
     /// What each pool's rules say, the heaviest pool first.
     pub pools: Vec<PoolChain>,
     /// What each existing node says, by name: `None` where there is room for it, beside what else goes there if the pod
-    /// goes to a new node, or nowhere.
+    /// is placed on a new node, or nowhere.
     pub nodes: Vec<(NodeName, Option<String>)>,
     /// What becomes of its soft preferences, where it is placed and gives any of them up.
     pub preferences: Option<Preferences>,
@@ -147,7 +147,7 @@ fn goes(solution: &Solution, node: &NodeName) -> Option<String> {
     Some(if removal.reason == DisruptionReason::Empty {
         "has room, but goes: it is empty".to_owned()
     } else {
-        format!("has room, but goes for reason {}", removal.reason)
+        format!("has capacity, but is deleted ({})", removal.reason)
     })
 }
 

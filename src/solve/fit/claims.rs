@@ -60,19 +60,19 @@ impl fmt::Display for ClaimState {
                 write!(formatter, "not bound: `{class}` makes the volume where the first pod runs")
             }
             Self::AtOnce(class) => {
-                write!(formatter, "bound first: `{class}` makes a volume at once that every node reaches")
+                write!(formatter, "bound first: `{class}` binds immediately to a volume that every node reaches")
             }
             Self::InOneZone(class) => {
-                write!(formatter, "bound first: `{class}` makes the disk at once, in the only zone that it allows")
+                write!(formatter, "bound first: `{class}` creates the disk immediately, in the only zone that it allows")
             }
             Self::InSomeZone(class) => write!(
                 formatter,
-                "not bound yet: `{class}` makes the disk at once, in a zone that is not known before (hint: \
+                "not bound yet: `{class}` creates the disk immediately, in a zone that cannot be predicted (hint: \
                  `volumeBindingMode: WaitForFirstConsumer` on StorageClass `{class}`)"
             ),
             Self::Pending(class) => write!(
                 formatter,
-                "not bound yet, although `{class}` makes the volume at once (hint: `kubectl describe pvc` says what \
+                "not bound yet, although `{class}` binds immediately (hint: `kubectl describe pvc` says what \
                  its provisioner waits for)"
             ),
             Self::Takes(class) => {

@@ -71,7 +71,7 @@ impl Counter {
             }
             Self::FleetCost => {
                 let cents = MicroUsdPerHour(amount).per_month().0 / 10_000;
-                format!("${}.{:02} a month", cents / 100, cents % 100)
+                format!("${}.{:02}/month", cents / 100, cents % 100)
             }
         }
     }

@@ -226,7 +226,7 @@ impl Free {
             let count = asked.beside(driver, &self.there);
             let mark = if self.is_estimate && **driver == *storage::DISKS { "~" } else { "" };
             (*left < count).then(|| {
-                format!("the node takes {mark}{left} more volumes of `{driver}`, {count} are asked for")
+                format!("the node takes {mark}{left} more volumes of `{driver}`, {count} are requested")
             })
         });
         short.map_or(Ok(()), |because| Err(Miss::new(Rule::Volumes, because)))

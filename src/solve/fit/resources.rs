@@ -13,7 +13,7 @@ pub fn why(requests: &Resources, room: &Resources) -> Result<(), Miss> {
     let misses = lacking.into_iter().map(|name| {
         let (wanted, there) = (requests.get(&name), room.get(&name).max(0));
         let short = i128::from(wanted - there) * 1_000_000 / i128::from(wanted.max(1));
-        let because = format!("`{name}` {} is asked for, there is {}", name.show(wanted), name.show(there));
+        let because = format!("`{name}` {} requested, {} left", name.show(wanted), name.show(there));
         Miss { rule: Rule::Resource(name), because, short_by: i64::try_from(short).unwrap_or(i64::MAX) }
     });
     match misses.max_by(|a, b| a.short_by.cmp(&b.short_by).then(b.rule.cmp(&a.rule))) {

@@ -51,7 +51,7 @@ pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
     };
     let allows = match own {
         0 | 1 => "no more".to_owned(),
-        _ => format!("no room for {own} that have to share a node"),
+        _ => format!("no capacity for {own} that have to share a node"),
     };
     let domain = domain_in_words(key, domain);
     let because =

@@ -95,9 +95,8 @@ const fn holds_back(state: &ClaimState) -> bool {
 /// Says that pods share a claim whose volume is made in another zone.
 #[must_use]
 pub fn elsewhere(claim: &VolumeClaimKey) -> Miss {
-    let because = format!(
-        "claim `{claim}` is shared, and its one volume is made in the zone where the first of its pods goes"
-    );
+    let because =
+        format!("claim `{claim}` is shared, and its one volume is created in the zone of the first pod");
     Miss::new(super::Rule::Volumes, because)
 }
 

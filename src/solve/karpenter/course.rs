@@ -17,8 +17,7 @@ use super::store::Store;
 use super::{Refused, Settings};
 
 /// Why a drifted node of a static pool stays.
-const UNKNOWN: &str = "Karpenter would replace it as drifted, and its pool is static (`replicas`): what it becomes is \
-                       not known before it is launched";
+const UNKNOWN: &str = "Karpenter would replace it as drifted, and its pool is static (`replicas`): its size is not known before it is launched";
 
 /// What it comes to.
 pub(super) struct Course {

@@ -91,7 +91,7 @@ impl No {
     pub(super) fn said(&self, topology: &Topology<'_>) -> String {
         match self {
             Self::Taints => "a taint is not tolerated".to_owned(),
-            Self::Labels => "its labels are not what is asked for".to_owned(),
+            Self::Labels => "its labels do not match the requirements".to_owned(),
             Self::Ports => "a host port is taken".to_owned(),
             Self::Volumes => "the volumes do not let it be there".to_owned(),
             Self::Topology(constraint) => topology.said(*constraint),
@@ -110,7 +110,7 @@ impl No {
             }
             Self::Limits(exceeded) => beyond(exceeded),
             Self::NodesLimit(most) => format!("it is at its node limit of {most} (`spec.limits.nodes`)"),
-            Self::Reserved => "what is reserved is held by other nodes; it is tried again".to_owned(),
+            Self::Reserved => "reserved capacity is held by other nodes; retrying".to_owned(),
         }
     }
 }
@@ -131,14 +131,14 @@ fn beyond(limits: &[Exceeded]) -> String {
 
 fn sizes(has: [bool; 4]) -> String {
     const LACKS: [&str; 4] = [
-        "no size has the labels that are asked for",
-        "no size with the labels that are asked for can be had now",
+        "no size has the required labels",
+        "no size with the required labels is available now",
         "no size has the room",
         "daemonsets take the host ports on every size",
     ];
     let lacks: Vec<&str> = LACKS.iter().zip(has).filter(|(_, has)| !has).map(|(lack, _)| *lack).collect();
     match lacks.as_slice() {
-        [] => "no size has labels, room and offering at once".to_owned(),
+        [] => "no size has labels, capacity and offering together".to_owned(),
         lacks => lacks.join("; "),
     }
 }

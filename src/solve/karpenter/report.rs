@@ -53,7 +53,7 @@ pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Ve
         add(
             pod,
             "Kubernetes",
-            &format!("Karpenter would place it, and the judge refuses: {because}"),
+            &format!("Karpenter would place it, and the checker rejects: {because}"),
             Vec::new(),
         );
     }
@@ -99,7 +99,7 @@ pub(super) fn why_drifted_stays(snapshot: &Snapshot, name: &NodeName) -> &'stati
     let is_told = |node: &Node| node.name == *name && node.claimed.drift.is_some();
     match snapshot.nodes.iter().any(is_told) {
         true => "Karpenter finds no place for its pods",
-        false => "its NodeClaim does not say so, and Karpenter goes by that",
+        false => "its NodeClaim does not say so, and Karpenter follows that",
     }
 }
 

@@ -120,10 +120,7 @@ fn read(pod: &Pod, snapshot: &Snapshot) -> Result<Volumes, String> {
     let strict = std::iter::once(&spec.node_selector).chain(spec.node_affinity.required.iter().flatten());
     let opts_out = |terms: &Requirements| terms.get(label::NODE_POOL).is_some_and(|pool| pool.is_none());
     if strict.into_iter().any(opts_out) {
-        return Err(format!(
-            "it asks not to stand on nodes of Karpenter: `{}` DoesNotExist",
-            label::NODE_POOL
-        ));
+        return Err(format!("it excludes Karpenter's nodes: `{}` DoesNotExist", label::NODE_POOL));
     }
     volumes::of(pod, &snapshot.storage)
 }

@@ -96,9 +96,9 @@ fn unbound(
         && (!claims::makes_disks(class) || claims::has_one_zone(class))
         && &**provisioner != NO_PROVISIONER;
     match binding {
-        BindingMode::Immediate if !is_made_first => {
-            Err(format!("its claim `{key}` has no volume yet, and StorageClass `{name}` makes it at once"))
-        }
+        BindingMode::Immediate if !is_made_first => Err(format!(
+            "its claim `{key}` has no volume yet, and StorageClass `{name}` creates it immediately"
+        )),
         BindingMode::Immediate | BindingMode::WaitForFirstConsumer => {
             Ok((topologies.clone(), Some(Arc::clone(provisioner))))
         }

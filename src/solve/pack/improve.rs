@@ -2,7 +2,7 @@
 //! into the room of others, two nodes merged into one.
 //!
 //! No move leaves a pod behind or opens a node of a pool that a heavier one made unneeded: a node's pods move
-//! together, and a node that stays keeps all it had.
+//! together, and an existing node keeps all it had.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -118,7 +118,7 @@ impl Walk {
         }
         let misses = ask.alternatives.iter().filter_map(|wanted| blame::pod_at_pool(pool, wanted));
         let miss = misses.min_by_key(Miss::distance).unwrap_or_else(|| {
-            Miss::new(Rule::NodeAffinity, "no size of the pool has all that is asked for at once".to_owned())
+            Miss::new(Rule::NodeAffinity, "no size of the pool meets all requirements together".to_owned())
         });
         if miss.rule != Rule::NodeAffinity && !by_size.is_empty() {
             self.step(Rule::NodeAffinity, sizes(&by_size), Ok(()))?;

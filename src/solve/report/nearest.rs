@@ -272,13 +272,12 @@ fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
     miss.unwrap_or_else(|| match (world.ledger.limits(&pool), shape.is_tied()) {
         (true, true) => {
             let because = format!(
-                "NodePool {pool} has room for one more node, but none was found with which every spread, affinity \
-                 and anti-affinity holds"
+                "NodePool {pool} allows one more node, but none was found that satisfies every spread, affinity and anti-affinity"
             );
             Miss::new(Rule::Limits, because)
         }
         (true, false) => {
-            let because = format!("NodePool {pool} has room for one more node, and another pod got it");
+            let because = format!("NodePool {pool} allows one more node, and another pod got it");
             Miss::new(Rule::Limits, because)
         }
         (false, true) => {

@@ -80,8 +80,8 @@ fn turn<'n>(host: &'n Standing<'_>, ask: &Ask) -> (impl Ord + use<>, &'n str) {
 fn beside(ask: &Ask, role: &HostRole, nodes: &[Standing<'_>], late: &str) -> String {
     let hosts: Vec<&Standing<'_>> = hosts(role, nodes).collect();
     let Some(nearest) = hosts.iter().min_by_key(|host| turn(host, ask)) else {
-        let because = "it has to share a node with pods that are on no node which stays, and no new node with one of \
-                       them takes it as well";
+        let because =
+            "it has to share a node with pods that are on no node that is kept, and no new node fits both";
         return because.to_owned();
     };
     let (only, none) = match hosts.len() {

@@ -96,7 +96,7 @@ fn let_go_by_none(scene: &Scene<'_>, standing: &Standing<'_>) -> Option<String> 
             )
         }
         ConsolidationPolicy::WhenEmptyOrUnderutilized | ConsolidationPolicy::Balanced => {
-            format!("no budget of its pool `{}` lets an underused node go now", pool.name)
+            format!("no budget of its pool `{}` allows an underutilized node to be deleted now", pool.name)
         }
     })
 }

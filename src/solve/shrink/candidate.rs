@@ -1,7 +1,7 @@
 //! Which nodes may be taken away though they carry pods, or will, and what taking one away costs beside money.
 //!
-//! Karpenter's rules: the pool lets underused nodes go and they were quiet for long enough, neither the node nor a
-//! pod on it asks not to be disrupted, no PodDisruptionBudget stands in the way, and some budget lets one go. Where nobody
+//! Karpenter's rules: the pool lets underutilized nodes go and they were quiet for long enough, neither the node nor a
+//! pod on it has `karpenter.sh/do-not-disrupt`, no PodDisruptionBudget stands in the way, and some budget lets one go. Where nobody
 //! waits whom the scheduler might put there at once, what is empty may go of any pool: what moves need not come to it. What
 //! the node costs must be known. Whether its pods fit elsewhere is not asked here.
 
@@ -40,7 +40,7 @@ impl Candidate {
     }
 }
 
-/// Returns the pools whose budgets let an underused node go now.
+/// Returns the pools whose budgets let an underutilized node go now.
 pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<PoolName> {
     let lets_go = |pool: &&Pool| {
         pool.disruption.policy != ConsolidationPolicy::WhenEmpty
@@ -77,7 +77,7 @@ pub(in crate::solve) struct Rules<'a> {
     pub(in crate::solve) policy: &'a Policy,
     pub(in crate::solve) market: &'a Market,
     pub(in crate::solve) book: &'a PriceBook<'a>,
-    /// The pools whose budgets let an underused node go now.
+    /// The pools whose budgets let an underutilized node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
     /// The nodes that are empty as the world is and stay for that, whatever is imagined to come to them.
     pub(in crate::solve) stuck: &'a BTreeSet<NodeName>,

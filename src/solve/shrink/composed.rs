@@ -88,7 +88,7 @@ fn opened(room: &Demand, mut node: NewNode) -> Option<NewNode> {
     Some(node)
 }
 
-/// Joins what goes to nodes that stay: a pod that moves on goes to its last place at once. What goes to nodes that the first
+/// Joins what goes to existing nodes: a pod that moves on goes to its last place at once. What goes to nodes that the first
 /// target makes stands with those.
 fn kept(first: Vec<Kept>, second: Vec<Kept>, is_made: impl Fn(&NodeName) -> bool) -> Vec<Kept> {
     let moved: BTreeSet<PodKey> = second.iter().flat_map(|kept| kept.pods.iter().cloned()).collect();

@@ -37,19 +37,19 @@ fn said(drift: Option<&Drift>) -> Option<String> {
 fn stamped(node: &Node, class: &NodeClass) -> Option<String> {
     let stamp = node.claimed.class_stamp.as_ref()?;
     (!class.is_assumed && &*stamp.version == CLASS_HASH_VERSION && stamp.hash != class.hash)
-        .then(|| format!("AKSNodeClass `{}` is not what it was made with", class.name))
+        .then(|| format!("AKSNodeClass `{}` changed since it was created", class.name))
 }
 
 /// What of the pool's template no label and no taint shows.
 fn template_changed(node: &Node, pool: &Pool) -> Option<String> {
     let stamp = node.claimed.pool_stamp.as_ref()?;
     (&*stamp.version == Pool::TEMPLATE_HASH_VERSION && stamp.hash != pool.template_hash())
-        .then(|| format!("the template of its pool `{}` is not what it was made with", pool.name))
+        .then(|| format!("the template of its pool `{}` changed since it was created", pool.name))
 }
 
 fn class_changed(node: &Node, pool: &Pool) -> Option<String> {
     let class = node.class.as_ref().filter(|class| **class != pool.class)?;
-    Some(format!("it was made with AKSNodeClass `{class}`, its pool has `{}` now", pool.class))
+    Some(format!("it was created with AKSNodeClass `{class}`, its pool now has `{}`", pool.class))
 }
 
 /// A label that Karpenter or AKS sets may be missing where nobody looked for it, and one that may have any value where
@@ -64,7 +64,7 @@ fn not_required(node: &Node, pool: &Pool) -> Option<String> {
     let asked = pool.requirements.iter().filter(|(key, _)| !is_given(key));
     asked.into_iter().find_map(|(key, asked)| match node.labels.get(key) {
         Some(value) if asked.accepts(value) => None,
-        Some(value) => Some(format!("its pool does not accept label `{key}: {value}` any more")),
+        Some(value) => Some(format!("its pool no longer accepts label `{key}: {value}`")),
         None if is_known(key.as_str()) || asked.listed().is_none() || asked.accepts_absence() => None,
         None => Some(format!("it has no label `{key}`, which its pool asks for")),
     })

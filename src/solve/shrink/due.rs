@@ -249,7 +249,7 @@ impl Due {
 }
 
 const STRANDED: &str = "its pods have no sure place elsewhere";
-const NO_ROOM: &str = "nothing can be made in its place, and its pool asks for all its nodes (`replicas`)";
+const NO_ROOM: &str = "nothing can be created in its place, and its pool asks for all its nodes (`replicas`)";
 const LOSES: &str = "other pods would have no place then";
 
 fn is_excess(cause: Option<&Cause>) -> bool {
@@ -324,7 +324,7 @@ const WAITS: &str = "its drain begins once that ends (Karpenter begins it now, a
 /// Returns which pod keeps its node.
 fn kept_by_pods((snapshot, evictions): (&Snapshot, &Evictions<'_>), pods: &[&Pod]) -> Option<String> {
     if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
-        return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
+        return Some(format!("its pod `{}` has `karpenter.sh/do-not-disrupt`", pod.key));
     }
     if let Some(pod) = pods.iter().find(|pod| pod.promised().is_some()) {
         return Some(empty::promised_to(snapshot, pod));

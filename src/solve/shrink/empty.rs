@@ -81,7 +81,7 @@ pub(in crate::solve) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -
 }
 
 fn without_pods() -> String {
-    "the input has no running pod, so that no node is known to be empty: add `kubectl get pods -A -o yaml`"
+    "cannot tell which nodes are empty: the input has no running pods. Add `kubectl get pods -A -o yaml`"
         .to_owned()
 }
 
@@ -110,7 +110,7 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
         return Some(why);
     }
     if let Some(pod) = standing.bound.iter().find(|pod| pod.is_protected(snapshot.at)) {
-        return Some(format!("its pod `{}` asks not to be disrupted", pod.key));
+        return Some(format!("its pod `{}` has `karpenter.sh/do-not-disrupt`", pod.key));
     }
     if let Some(pod) = standing.bound.iter().find(|pod| pod.promised().is_some()) {
         return Some(promised_to(snapshot, pod));
@@ -123,7 +123,10 @@ pub(super) fn promised_to(snapshot: &Snapshot, pod: &Pod) -> String {
     match snapshot.preemptions.iter().any(|preemption| preemption.pod == pod.key) {
         true => format!("pod `{}` takes the place of pods of a lower priority there", pod.key),
         false if pod.state.is_meant => {
-            format!("it was made for pod `{}`, which is about to come (`status.nominatedNodeName`)", pod.key)
+            format!(
+                "it was created for pod `{}`, which is about to be bound (`status.nominatedNodeName`)",
+                pod.key
+            )
         }
         false => format!("kube-scheduler has promised it to pod `{}` (`status.nominatedNodeName`)", pod.key),
     }

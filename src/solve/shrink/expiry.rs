@@ -14,6 +14,5 @@ pub(super) fn what(node: &Node, pool: &Pool, at: Option<Timestamp>) -> Option<St
     }
     let ExpireAfter::Age(most) = node.claimed.expire_after.unwrap_or(pool.expire_after) else { return None };
     let created = node.created?;
-    (at?.duration_since(created) >= most)
-        .then(|| format!("it was made at {created} and is to go when it is {most:#} old"))
+    (at?.duration_since(created) >= most).then(|| format!("created at {created}, `expireAfter` is {most:#}"))
 }

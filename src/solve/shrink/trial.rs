@@ -48,7 +48,7 @@ pub(in crate::solve) struct Scene<'a> {
     /// What is remembered beside other supplies.
     pub(in crate::solve) memos: &'a Memos,
     pub(in crate::solve) daemons: &'a Daemons<'a>,
-    /// The pools whose budgets let an underused node go now.
+    /// The pools whose budgets let an underutilized node go now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
     /// The nodes that are empty as the world is and stay for that, whatever is imagined to come to them.
     pub(in crate::solve) stuck: &'a BTreeSet<NodeName>,

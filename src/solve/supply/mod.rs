@@ -197,7 +197,7 @@ fn held(policy: &Policy, pool: &Pool) -> Option<Warning> {
     let hold = policy.fleet.holds.on_create(&pool.name)?;
     Some(Warning {
         object: format!("pool `{}`", pool.name),
-        what: format!("{}: no node is made of it", hold.because),
+        what: format!("{}: it creates no nodes", hold.because),
         hint: Some("take `create: hold` out of the NodeFleet, and waiting pods get their nodes".to_owned()),
     })
 }
@@ -209,11 +209,10 @@ pub(super) fn refusal<'a>(policy: &Policy, pool: &Pool, market: &'a Market) -> R
         Err(Warning { object: format!("pool `{}`", pool.name), what, hint })
     };
     if pool.is_deleting {
-        return warning("is being deleted: no node is made of it".to_owned(), "");
+        return warning("is being deleted: it creates no nodes".to_owned(), "");
     }
     if let Some(replicas) = pool.replicas {
-        let what =
-            format!("is static (`replicas: {replicas}`): no other node is made of it, whatever pods need");
+        let what = format!("is static (`replicas: {replicas}`): it does not grow for pods");
         return warning(what, "");
     }
     if let Some(held) = held(policy, pool) {
@@ -229,8 +228,7 @@ fn stock<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
     };
     match market.offered_to(pool) {
         None => {
-            let what =
-                format!("its AKSNodeClass `{}` is not in the input: no node is made of it", pool.class);
+            let what = format!("its AKSNodeClass `{}` is not in the input: it creates no nodes", pool.class);
             warning(what, "add the AKSNodeClass to the files that are planned")
         }
         Some(offered) if offered.types.is_empty() => {

@@ -111,7 +111,7 @@ fn a_static_pool_says_that_it_does_not_grow_and_what_its_nodes_have() {
     let unplaced = &world.solve().report.unplaced[0];
     assert_eq!(
         unplaced.because,
-        "pool `s` is static (`replicas: 2`), and none of its 2 nodes takes it: `cpu` 1 is asked for, there is 400m"
+        "pool `s` is static (`replicas: 2`), and none of its 2 nodes takes it: `cpu` 1 requested, 400m left"
     );
     assert_eq!(unplaced.nearest, None);
 }

@@ -73,7 +73,7 @@ fn hashes_of_the_class_are_compared_where_they_are_of_one_version() {
         world.snapshot.nodes[0].claimed.class_stamp = Some(stamp);
         world
     };
-    let said = Some("AKSNodeClass `default` is not what it was made with".to_owned());
+    let said = Some("AKSNodeClass `default` changed since it was created".to_owned());
     assert_eq!(what(&stamped("1", "v3")), said);
     assert_eq!(what(&stamped("1", "v2")), None);
     let hash = stamped("1", "v3").policy.classes["default"].hash.clone();
@@ -95,7 +95,7 @@ fn a_node_that_its_pool_would_not_make_any_more_is_replaced() {
         of(|pool| pool
             .requirements
             .add(LabelKey::new("node.kubernetes.io/instance-type"), Requirement::one(MIDDLE))),
-        Some(format!("its pool does not accept label `node.kubernetes.io/instance-type: {SMALL}` any more"))
+        Some(format!("its pool no longer accepts label `node.kubernetes.io/instance-type: {SMALL}`"))
     );
     assert_eq!(
         of(|pool| pool.requirements.add(LabelKey::new("team"), Requirement::one("red"))),
@@ -222,7 +222,7 @@ fn pods_keep_their_drifted_node_unless_it_drains_only_for_so_long() {
         assert_eq!(guarded(true, change).text(), REPLACED);
     }
     let asks = guarded(true, |world| world.snapshot.nodes[0].is_do_not_disrupt = true);
-    assert!(staying(&asks).contains("it asks not to be disrupted"));
+    assert!(staying(&asks).contains("it has `karpenter.sh/do-not-disrupt`"));
 }
 
 #[test]
@@ -269,10 +269,7 @@ fn a_node_that_is_too_old_is_replaced_where_there_is_a_time() {
     assert_eq!(aged(25).text(), replaced);
     assert_eq!(aged(23).text(), "");
     assert_eq!(aged(24).text(), replaced, "Karpenter lets a node go at the very moment");
-    assert_eq!(
-        what(&aged(25)).as_deref(),
-        Some("it was made at 2026-11-20T11:00:00Z and is to go when it is 24h old")
-    );
+    assert_eq!(what(&aged(25)).as_deref(), Some("created at 2026-11-20T11:00:00Z, `expireAfter` is 24h"));
     let mut timeless = aged(25);
     timeless.snapshot.at = None;
     assert_eq!(timeless.text(), "");
@@ -293,7 +290,7 @@ fn budgets_keep_no_node_that_is_too_old_and_pods_do() {
     assert_eq!(world.text(), REPLACED.replace("Drifted", "Expired"));
     world.snapshot.nodes[0].claimed.drift = None;
     shy(&mut world);
-    assert!(staying(&world).contains("its pod `default/one` asks not to be disrupted"));
+    assert!(staying(&world).contains("its pod `default/one` has `karpenter.sh/do-not-disrupt`"));
 }
 
 /// So many nodes of which the first ones have this condition since that time.
@@ -356,7 +353,10 @@ fn what_drifts_stays_while_another_node_of_its_pool_is_not_ready() {
     let mut other = world.clone();
     world.snapshot.nodes[1].claimed.drift = drifted("n1").claimed.drift;
     let said = staying(&world);
-    assert!(said.contains("but `n0` of its pool is not ready: the budgets let no more go at once"), "{said}");
+    assert!(
+        said.contains("but `n0` of its pool is not ready: budgets allow no more concurrent removals"),
+        "{said}"
+    );
     assert_eq!(world.solve().target.removed, []);
     // What is out already takes nothing more from budgets.
     other.snapshot.nodes[0].claimed.drift = drifted("n0").claimed.drift;

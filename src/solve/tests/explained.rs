@@ -36,7 +36,7 @@ fn a_pod_that_fits_nowhere_is_followed_to_the_rule_that_stops_it() {
         World::of(vec![pool("default")]).pods([pod("a").memory("64Gi").selects(label::SKU_FAMILY, "E")]);
     let (outcome, steps) = self::steps(&world, "a");
     assert!(matches!(outcome, PodOutcome::Unplaced { .. }));
-    assert!(steps.ends_with("memory: 0 `memory` 64Gi is asked for, there is 63Gi\n"), "{steps}");
+    assert!(steps.ends_with("memory: 0 `memory` 64Gi requested, 63Gi left\n"), "{steps}");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn an_existing_node_says_why_it_stays_or_goes() {
     assert_eq!(fate("n3"), None);
 }
 
-/// What keeps the only node, which carries these pods, in a pool that lets underused nodes go.
+/// What keeps the only node, which carries these pods, in a pool that lets underutilized nodes go.
 fn keeps(size: &str, pods: Vec<Pod>, change: impl Fn(World) -> World) -> Option<Alone> {
     let pool = Pool { disruption: Disruption::default(), ..pool("default") };
     let world = change(World::of(vec![pool]).nodes([node("n1", size)]).pods(pods));
@@ -140,7 +140,7 @@ fn a_node_in_use_says_what_the_fleet_would_cost_without_it() {
     };
     assert_eq!(keeps("Standard_D2s_v5", small(), beside), Some(Alone::Dearer(MicroUsdPerHour(0))));
     let protected = vec![Pod { is_do_not_disrupt: true, ..on("n1", pod("old")) }];
-    let because = "its pod `default/old` asks not to be disrupted".to_owned();
+    let because = "its pod `default/old` has `karpenter.sh/do-not-disrupt`".to_owned();
     assert_eq!(keeps("Standard_D8s_v5", protected, as_it_is), Some(Alone::Kept(because)));
 }
 
@@ -245,5 +245,5 @@ fn what_has_room_and_goes_is_not_said_to_have_no_room() {
         explain_pod(&world.snapshot, &world.policy, &world.solve(), &PodKey::new("default", "new"));
     assert!(matches!(explained.outcome, PodOutcome::Placed(NodeRef::New(0))), "{:?}", explained.outcome);
     let says: Vec<&str> = explained.nodes.iter().filter_map(|(_, because)| because.as_deref()).collect();
-    assert_eq!(says, ["has room, but goes: it is empty", "cpu: `cpu` 500m is asked for, there is 100m"]);
+    assert_eq!(says, ["has room, but goes: it is empty", "cpu: `cpu` 500m requested, 100m left"]);
 }

@@ -151,6 +151,6 @@ fn room_for_more_pods_than_are_counted_is_said() {
     let mut snapshot = World::of(vec![pool("default")]).snapshot;
     keep_room(&mut snapshot, &[((namespace, name), buffer)].into(), &templates);
     let said: Vec<String> = snapshot.gaps.iter().map(ToString::to_string).collect();
-    let asked = "Not planned with: CapacityBuffer `shop/room`: it asks for room for 20000 pods";
-    assert_eq!((snapshot.pods.len(), said), (10_000, vec![format!("{asked}: room is kept for 10000")]));
+    let asked = "Not planned with: CapacityBuffer `shop/room`: it requests headroom for 20000 pods";
+    assert_eq!((snapshot.pods.len(), said), (10_000, vec![format!("{asked}: 10000 are kept")]));
 }

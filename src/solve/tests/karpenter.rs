@@ -117,8 +117,7 @@ fn nodes_stay_where_no_pod_of_any_node_was_listed() {
     let world = World::of(vec![open()]).nodes([node("n1", SMALL)]).pods([pod("waits").cpu("3")]);
     assert_eq!(
         shown(&world),
-        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n~ n1: the input has no running pod, so that no \
-         node is known to be empty: add `kubectl get pods -A -o yaml`\n"
+        "+ default Standard_F4s_v2 eastus-1 on-demand 169000: waits\n~ n1: cannot tell which nodes are empty: the input has no running pods. Add `kubectl get pods -A -o yaml`\n"
     );
 }
 
@@ -161,8 +160,7 @@ fn a_drifted_node_that_stays_is_said_to_have_drifted_with_what_keeps_it() {
     assert_eq!(
         why(World::of(vec![labelled]).nodes([drifted("n1", None)]).pods([busy("n1")])),
         [
-            "n1: it has drifted: its pool has label `tier: gold` and it does not; but its NodeClaim does not say so, \
-             and Karpenter goes by that"
+            "n1: it has drifted: its pool has label `tier: gold` and it does not; but its NodeClaim does not say so, and Karpenter follows that"
         ]
     );
     let mut shy = busy("n1");
@@ -170,8 +168,7 @@ fn a_drifted_node_that_stays_is_said_to_have_drifted_with_what_keeps_it() {
     assert_eq!(
         why(World::of(vec![open()]).nodes([drifted("n1", Some("NodePoolDrifted"))]).pods([shy])),
         [
-            "n1: it has drifted: its NodeClaim says `NodePoolDrifted`; but its pod `default/of-n1` asks not to be \
-             disrupted"
+            "n1: it has drifted: its NodeClaim says `NodePoolDrifted`; but its pod `default/of-n1` has `karpenter.sh/do-not-disrupt`"
         ]
     );
 }
@@ -187,8 +184,7 @@ fn why_a_rule_leaves_no_domain_is_said_without_names_that_are_made_up() {
     assert_eq!(
         why("example.com/rack"),
         [
-            "pool `default`: pod affinity over `example.com/rack` leaves no domain: no node has that label, and none can \
-             be made with it"
+            "pool `default`: pod affinity over `example.com/rack` leaves no domain: no node has that label, and none can be created with it"
         ]
     );
     assert_eq!(
@@ -236,7 +232,7 @@ fn who_is_refused_again_is_not_bound_late_either() {
     refused.extend(again());
     assert_eq!(
         text(&solved(&world, &refused)),
-        "? web: Kubernetes: Karpenter would place it, and the judge refuses: somebody says no\n"
+        "? web: Kubernetes: Karpenter would place it, and the checker rejects: somebody says no\n"
     );
 }
 

@@ -46,7 +46,7 @@ fn a_pod_that_refuses_a_label_goes_to_the_pool_without_it() {
 #[test]
 fn a_label_that_nobody_defines_cannot_be_asked_for() {
     let text = World::of(vec![pool("default")]).pods([pod("a").selects("team", "blue")]).text();
-    assert_eq!(text, "? a: node affinity: `team` In [blue] is asked for, there is no such label\n");
+    assert_eq!(text, "? a: node affinity: `team` In [blue] is required, the node has no such label\n");
 }
 
 #[test]
@@ -135,6 +135,6 @@ fn a_label_that_the_pool_gives_is_there_whatever_its_requirements_say() {
     assert_eq!(
         World::of(vec![torn]).pods([away, pod("blue").selects("team", "blue")]).text(),
         "+ default Standard_D2s_v5 eastus-1 on-demand 96000: blue\n\
-         ? away: node affinity: `team` DoesNotExist is asked for, there is In [blue]\n"
+         ? away: node affinity: `team` DoesNotExist required, found In [blue]\n"
     );
 }

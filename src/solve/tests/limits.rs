@@ -94,7 +94,7 @@ fn the_fleet_has_limits_of_its_own() {
     assert_eq!(solution.target.new.len(), 1);
     assert_eq!(
         solution.report.unplaced[0].because,
-        "the NodeFleet uses $123.37 a month of its `costPerMonth` limit $199.99 a month, a node takes $123.37 a month"
+        "the NodeFleet uses $123.37/month of its `costPerMonth` limit $199.99/month, a node takes $123.37/month"
     );
 }
 
@@ -358,8 +358,8 @@ fn no_node_is_made_of_a_pool_whose_new_nodes_are_on_hold() {
     assert_eq!(
         world.warnings(),
         [
-            "pool `default`: `approve` of the NodeFleet has `create: hold`: no node is made of it",
-            "pool `other`: `approve` of the NodeFleet has `create: hold`: no node is made of it",
+            "pool `default`: `approve` of the NodeFleet has `create: hold`: it creates no nodes",
+            "pool `other`: `approve` of the NodeFleet has `create: hold`: it creates no nodes",
         ]
     );
     world.policy.fleet.holds.lifted.insert(PoolName::new("default"), [ChangeClass::Create].into());

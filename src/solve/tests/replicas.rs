@@ -83,8 +83,7 @@ fn a_node_that_asks_to_stay_is_not_the_one_that_goes() {
     assert_eq!(of(1).text(), "= a: 1\n- b: Excess\n");
     assert_eq!(
         of(0).text(),
-        "= a: 1\n- b: Excess\n~ a: it is one too many: pool `fixed` asks for 0 nodes (`replicas`); but it asks not to be \
-         disrupted (`karpenter.sh/do-not-disrupt`)\n"
+        "= a: 1\n- b: Excess\n~ a: it is one too many: pool `fixed` asks for 0 nodes (`replicas`); but it has `karpenter.sh/do-not-disrupt`\n"
     );
 }
 
@@ -117,7 +116,7 @@ fn a_drifted_node_goes_for_another_that_is_made() {
     assert_eq!(drifted(None).text(), "+ fixed Standard_D2s_v5 eastus-2 on-demand 96000: 1\n- old: Drifted\n");
     assert_eq!(
         drifted(Some(2)).text(),
-        "~ old: it has drifted: its NodeClaim says `NodeClassDrift`; but nothing can be made in its place, and its pool \
+        "~ old: it has drifted: its NodeClaim says `NodeClassDrift`; but nothing can be created in its place, and its pool \
          asks for all its nodes (`replicas`)\n"
     );
 }
@@ -139,7 +138,7 @@ fn of_too_many_full_nodes_one_is_said_to_stay_whatever_else_it_is_due_for() {
     assert_eq!(full(&[]), format!("~ a: it is one too many: {too_many}; but {stays}\n"));
     let drifted = "it has drifted: its NodeClaim says `ImageDrift`";
     assert_eq!(full(&["b"]), format!("~ b: {drifted}, and it is one too many: {too_many}; but {stays}\n"));
-    let no_room = "nothing can be made in its place, and its pool asks for all its nodes (`replicas`)";
+    let no_room = "nothing can be created in its place, and its pool asks for all its nodes (`replicas`)";
     assert_eq!(
         full(&["a", "b"]),
         format!(
@@ -183,7 +182,7 @@ fn a_thousand_nodes_of_a_pool_are_spread_over_zones_and_keep_few_substitutes() {
 fn a_node_that_is_to_be_made_for_the_number_is_told_by_its_pool() {
     let world = World::of(vec![fixed(2)]).pods([pod("large").cpu("3")]);
     let unplaced = &world.solve().report.unplaced[0];
-    let because = "a new node of pool `fixed`: cpu: `cpu` 3 is asked for, there is 1900m";
+    let because = "a new node of pool `fixed`: cpu: `cpu` 3 requested, 1900m left";
     assert_eq!(unplaced.details, [because]);
     // The sentence names the pool.
     assert_eq!(unplaced.nearest, None);

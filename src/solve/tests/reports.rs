@@ -23,7 +23,7 @@ fn the_nearest_miss_is_named_with_what_there_was() {
     let unplaced = &solution.report.unplaced[0];
     assert_eq!(unplaced.pods.len(), 2);
     assert_eq!(unplaced.rule, "cpu");
-    assert_eq!(unplaced.because, "`cpu` 20 is asked for, there is 15900m");
+    assert_eq!(unplaced.because, "`cpu` 20 requested, 15900m left");
     assert_eq!(unplaced.nearest.as_deref(), Some("pool `default`, size `Standard_D16s_v5`"));
 }
 
@@ -69,8 +69,8 @@ fn pods_that_nothing_could_hold_change_nothing_for_the_others_and_are_told_once(
     assert_eq!(with.target, without.target);
     let told: Vec<(usize, &str)> =
         with.report.unplaced.iter().map(|group| (group.pods.len(), &*group.because)).collect();
-    let label = (2, "`disk` In [ssd] is asked for, there is no such label");
-    assert_eq!(told, [label, (1, "`cpu` 900 is asked for, there is 15900m")]);
+    let label = (2, "`disk` In [ssd] is required, the node has no such label");
+    assert_eq!(told, [label, (1, "`cpu` 900 requested, 15900m left")]);
 }
 
 #[test]
@@ -85,7 +85,7 @@ fn a_pod_that_a_node_could_hold_if_it_were_empty_is_not_taken_for_impossible() {
     };
     assert_eq!(world("500m").text(), "= n1: a\n");
     let unplaced = world("2").solve().report.unplaced;
-    assert_eq!(unplaced[0].because, "`cpu` 3 is asked for, there is 1900m");
+    assert_eq!(unplaced[0].because, "`cpu` 3 requested, 1900m left");
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_node_that_exists_can_be_the_nearest_miss() {
     assert_eq!(solution.report.unplaced[0].nearest.as_deref(), Some("node `n1`"));
     assert_eq!(
         solution.report.unplaced[0].because,
-        "`cpu` 1 is asked for, there is 900m; no NodePool of the input can create nodes, see the warnings"
+        "`cpu` 1 requested, 900m left; no NodePool of the input can create nodes, see the warnings"
     );
 }
 
@@ -116,8 +116,8 @@ fn a_pod_that_has_to_share_a_full_node_is_told_which_and_what_it_lacks() {
     assert_eq!(unplaced.rule, "podAffinity");
     assert_eq!(
         unplaced.because,
-        "it has to share a node with pods that only node `n1` has, and that has no place for it: `cpu` 1 is asked \
-         for, there is 100m"
+        "it has to share a node with pods that only node `n1` has, and that has no place for it: `cpu` 1 \
+         requested, 100m left"
     );
     assert_eq!(unplaced.nearest.as_deref(), Some("node `n1`"));
     let others = "node `n2`: podAffinity: none of the pods that it has to share a node with is there";
@@ -126,7 +126,7 @@ fn a_pod_that_has_to_share_a_full_node_is_told_which_and_what_it_lacks() {
     assert_eq!(
         world.solve().report.unplaced[0].because,
         "it has to share a node with pods that only 2 nodes have, and the nearest, node `n1`, has no place for it: \
-         `cpu` 1 is asked for, there is 100m"
+         `cpu` 1 requested, 100m left"
     );
 }
 

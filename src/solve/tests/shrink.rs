@@ -31,7 +31,7 @@ fn nodes_that_may_not_go_stay_with_the_reason() {
     let cases = [
         (Node { pool: None, ..base() }, "not managed by a NodePool; never removed"),
         (Node { pool: Some("gone".into()), ..base() }, "its pool `gone` is not in the input"),
-        (Node { is_do_not_disrupt: true, ..base() }, "it asks not to be disrupted"),
+        (Node { is_do_not_disrupt: true, ..base() }, "it has `karpenter.sh/do-not-disrupt`"),
         (Node { stage: NodeStage::Registered, ..base() }, "it is not initialized yet"),
     ];
     for (node, reason) in cases {
@@ -78,7 +78,7 @@ fn a_pool_that_waits_after_changes_keeps_nodes_that_are_not_known_to_be_quiet() 
 fn without_any_bound_pod_nothing_is_known_to_be_empty() {
     let text = World::of(vec![pool("default")]).nodes([node("n1", "Standard_D4s_v5")]).text();
     assert!(
-        text.starts_with("~ n1: the input has no running pod, so that no node is known to be empty"),
+        text.starts_with("~ n1: cannot tell which nodes are empty: the input has no running pods"),
         "{text}"
     );
 }
@@ -100,7 +100,7 @@ fn a_node_being_deleted_is_neither_kept_nor_removed() {
     assert!(solution.target.removed.is_empty() && solution.report.staying.is_empty());
 }
 
-/// A pool that lets underused nodes go, and of empty ones this many.
+/// A pool that lets underutilized nodes go, and of empty ones this many.
 fn keeping_empty(nodes: u32) -> Pool {
     let only_empty = BTreeSet::from([DisruptionReason::Empty]);
     let budget = Budget { reasons: Some(only_empty), nodes: BudgetNodes::Count(nodes), window: None };

@@ -473,7 +473,7 @@ fn a_zone_that_a_volume_asks_for_is_told_with_its_claim() {
     world.snapshot.storage = Storage { classes: classes(), ..storage("eastus-2") };
     assert_eq!(
         world.text(),
-        "? db: zone: `topology.kubernetes.io/zone` In [eastus-2] is asked for, there is In [eastus-1]; so volumes ask: \
+        "? db: zone: `topology.kubernetes.io/zone` In [eastus-2] required, found In [eastus-1]; so volumes ask: \
          claim `data` is bound in eastus-2\n"
     );
     world.snapshot.pods[0] = using("db", &[of_claim("data")]).selects(label::ZONE, "eastus-1");
@@ -528,7 +528,7 @@ fn explain_says_of_nodes_that_volumes_keep_a_pod_off() {
     let explained = explain_pod(&world.snapshot, &world.policy, &world.solve(), &key);
     let nodes: BTreeMap<&str, Option<&str>> =
         explained.nodes.iter().map(|(node, why)| (node.as_str(), why.as_deref())).collect();
-    let full = "volumes: the node takes 0 more volumes of `disk.csi.azure.com`, 1 are asked for";
+    let full = "volumes: the node takes 0 more volumes of `disk.csi.azure.com`, 1 are requested";
     assert_eq!((nodes["full"], nodes["n1"]), (Some(full), None));
     assert!(nodes["n2"].is_some_and(|why| why.contains("eastus-2")), "{nodes:?}");
 }
@@ -685,7 +685,7 @@ fn an_estimated_number_of_disks_is_marked_where_a_pod_waits_for_it() {
         explained.nodes.first().and_then(|(_, why)| why.as_deref().map(str::to_owned)).unwrap_or_default()
     };
     let known = on_node("Standard_D2s_v5");
-    assert!(known.contains("takes 4 more volumes of `disk.csi.azure.com`, 5 are asked for"), "{known}");
+    assert!(known.contains("takes 4 more volumes of `disk.csi.azure.com`, 5 are requested"), "{known}");
     let unknown = on_node("Standard_X2s_v99");
-    assert!(unknown.contains("takes ~") && unknown.contains("5 are asked for"), "{unknown}");
+    assert!(unknown.contains("takes ~") && unknown.contains("5 are requested"), "{unknown}");
 }

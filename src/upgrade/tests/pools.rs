@@ -96,8 +96,8 @@ spec:
     let lost = [
         "18 spec.template.spec.kubelet.maxPods: is outside of what an AKSNodeClass takes",
         "19 spec.template.spec.kubelet.podsPerCore: has no counterpart on AKS",
-        "26 spec.disruption.budgets[0].reasons[1]: is no reason any more: expiry heeds no budget",
-        "27 spec.disruption.budgets[1].reasons[0]: is no reason any more: expiry heeds no budget",
+        "26 spec.disruption.budgets[0].reasons[1]: is no longer a reason: expiry ignores budgets",
+        "27 spec.disruption.budgets[1].reasons[0]: is no longer a reason: expiry ignores budgets",
     ];
     assert_eq!(said(old, Sort::Lost), lost);
 }

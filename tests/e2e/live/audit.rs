@@ -9,6 +9,7 @@ use serde_json::Value;
 use super::bed::Bed;
 
 const USER: &str = "system:serviceaccount:kube-system:nodeform";
+const PROPOSER: &str = "system:serviceaccount:kube-system:nodeform-proposer";
 
 /// A request that has ended.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,22 +37,27 @@ impl Asked {
     }
 }
 
-/// All that nodeform's Pods have asked for so far.
+/// All that the controller's Pods have asked for so far.
 pub(super) fn asked(bed: &Bed) -> Vec<Asked> {
-    asked_in(&bed.plane.audit_log())
+    asked_in(&bed.plane.audit_log(), USER)
+}
+
+/// All that the proposer's Pods have asked for so far.
+pub(super) fn asked_by_the_proposer(bed: &Bed) -> Vec<Asked> {
+    asked_in(&bed.plane.audit_log(), PROPOSER)
 }
 
 /// How often the cluster was read for a plan so far.
 pub(super) fn readings(log: &Path) -> usize {
-    asked_in(log).iter().filter(|asked| asked.resource == "nodepools" && asked.verb == "list").count()
+    asked_in(log, USER).iter().filter(|asked| asked.resource == "nodepools" && asked.verb == "list").count()
 }
 
-fn asked_in(log: &Path) -> Vec<Asked> {
+fn asked_in(log: &Path, user: &str) -> Vec<Asked> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     let log = fs::read_to_string(log).expect("the API server writes it");
     // The last line may be in the middle of being written.
     let lines = log.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-    let lines = lines.filter(|line| line["user"]["username"] == USER && line["stage"] == "ResponseComplete");
+    let lines = lines.filter(|line| line["user"]["username"] == user && line["stage"] == "ResponseComplete");
     let asked = lines.map(|line| {
         let object = &line["objectRef"];
         let subresource = object["subresource"].as_str().map(|name| format!("/{name}")).unwrap_or_default();
@@ -77,8 +83,7 @@ pub(super) fn pods_told(bed: &Bed, namespace: &str) -> usize {
 }
 
 /// Its roles are enough: nothing was forbidden.
-pub(super) fn nothing_was_forbidden(bed: &Bed) {
-    let asked = asked(bed);
+pub(super) fn nothing_was_forbidden(asked: Vec<Asked>) {
     assert!(!asked.is_empty(), "the audit log has what nodeform asks");
     let forbidden: BTreeSet<(String, String)> = asked
         .into_iter()

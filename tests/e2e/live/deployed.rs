@@ -1,5 +1,5 @@
 //! nodeform as its chart installs it: by helm, which waits for its probes, each Pod's process run beside the cluster with that
-//! Pod's variables and a token of its service account bound to that Pod.
+//! Pod's variables and volumes, and a token of its service account bound to that Pod.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,11 +12,12 @@ use serde_json::{Value, json};
 
 use super::bed::{Bed, Eyes, FLEETS, LOOK, name};
 use super::kubelet::Kubelet;
+use super::volumes::Volumes;
 use super::way::Way;
 
 /// Where it is installed.
 pub(super) const NAMESPACE: &str = "kube-system";
-pub(super) const SELECTOR: &str = "labelSelector=app.kubernetes.io%2Fname%3Dnodeform";
+pub(super) const SELECTOR: &str = "labelSelector=app.kubernetes.io%2Finstance%3Dnodeform";
 
 /// Returns helm and kubectl; without them, says what is left out.
 pub(super) fn tools() -> Option<[PathBuf; 2]> {
@@ -53,6 +54,25 @@ pub(super) fn install(bed: &Bed, way: &Way, tools: &[PathBuf; 2]) -> Vec<Control
     }
     let second = pods(&bed.eyes());
     assert!(first.len() == 2 && second.iter().all(|pod| !first.contains(pod)), "{first:?} {second:?}");
+    kubelet.into_controllers()
+}
+
+/// Has helm upgrade the chart to these values, until all Pods of before are gone and the processes of the new ones run; returns
+/// these.
+pub(super) fn upgraded(
+    bed: &Bed,
+    way: &Way,
+    helm: &Path,
+    (controllers, values): (Vec<Controller>, &[&str]),
+) -> Vec<Controller> {
+    let before: Vec<String> = controllers.iter().map(|controller| controller.pod.clone()).collect();
+    let mut kubelet = Kubelet::of(bed, way, controllers);
+    upgrade(bed, helm, (&mut kubelet, values));
+    let eyes = bed.eyes();
+    while pods(&eyes).iter().any(|pod| before.contains(pod)) {
+        kubelet.look();
+        thread::sleep(LOOK);
+    }
     kubelet.into_controllers()
 }
 
@@ -127,8 +147,10 @@ impl Controller {
         let text = bed.plane.kubeconfig_through(&token(&eyes, pod), &through);
         fs::write(&kubeconfig, text).expect("it can be written");
         let container = &pod["spec"]["containers"][0];
-        let arguments: Vec<&str> =
-            container["args"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
+        let volumes = Volumes::of(bed, pod);
+        let arguments = container["args"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        // A forge on this machine speaks plain HTTP.
+        let arguments: Vec<&str> = arguments.chain(["--allow-http"]).collect();
         let mut command = bed.command(&arguments);
         for variable in container["env"].as_array().into_iter().flatten() {
             let field = variable["valueFrom"]["fieldRef"]["fieldPath"].as_str();
@@ -138,7 +160,8 @@ impl Controller {
                 Some(other) => panic!("the kubelet of this test does not know {other}"),
                 None => variable["value"].as_str(),
             };
-            command.env(variable["name"].as_str().expect("a name"), value.unwrap_or_default());
+            let value = volumes.here(value.unwrap_or_default());
+            command.env(variable["name"].as_str().expect("a name"), value);
         }
         // Two Pods share one machine here.
         let health = free_port();

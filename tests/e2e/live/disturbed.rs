@@ -142,7 +142,7 @@ pub(super) fn the_kind_goes(inflate: &Workload) -> f64 {
     let kind = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh";
     let deleted = eyes.api.ask("DELETE", kind, None).expect("it answers");
     assert!(deleted.is_done(), "{}", deleted.why());
-    let says = |fleet: &Value| fleet["status"]["holds"].to_string().contains("which removes no VM");
+    let says = |fleet: &Value| fleet["status"]["holds"].to_string().contains("which deletes no VM");
     eyes.wait("the NodeFleet says so", || eyes.items(FLEETS).iter().any(says));
     eyes.after_rounds(3);
     let claims = eyes.items(CLAIMS);

@@ -15,7 +15,8 @@ const FILES: [(&str, &str); 4] = [
     ("plan.jsonc.sig", "-----BEGIN SSH SIGNATURE-----\n-----END SSH SIGNATURE-----\n"),
 ];
 
-fn ran(bed: &Bed, kubectl: &Path, arguments: &[&str]) -> String {
+/// What kubectl prints of a command that is to succeed.
+pub(super) fn ran(bed: &Bed, kubectl: &Path, arguments: &[&str]) -> String {
     let mut command = Command::new(kubectl);
     let output = command.arg("--kubeconfig").arg(bed.path("kubeconfig")).args(arguments).output();
     let output = output.expect("kubectl starts");

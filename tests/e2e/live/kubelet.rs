@@ -75,6 +75,16 @@ impl<'a> Kubelet<'a> {
         Self { bed, way, running: Vec::new() }
     }
 
+    /// Goes on with the processes of Pods that are Ready.
+    pub(super) fn of(bed: &'a Bed, way: &'a Way, controllers: Vec<Controller>) -> Self {
+        let eyes = bed.eyes();
+        let running = controllers.into_iter().map(|controller| {
+            let pod = eyes.api.get(&format!("/api/v1/namespaces/{NAMESPACE}/pods/{}", controller.pod));
+            Running::of(controller, &pod, true)
+        });
+        Self { bed, way, running: running.collect() }
+    }
+
     /// Looks once: starts the processes of Pods that are new, asks probes, ends those of Pods that are deleted.
     pub(super) fn look(&mut self) {
         let eyes = self.bed.eyes();
@@ -110,14 +120,18 @@ impl<'a> Kubelet<'a> {
     fn started(&self, pod: &Value) -> Running {
         let mut controller = Controller::of(self.bed, self.way, pod);
         controller.start();
-        let container = &pod["spec"]["containers"][0];
-        let (readiness, liveness) =
-            (Probe::of(container, "readinessProbe"), Probe::of(container, "livenessProbe"));
-        Running { controller, readiness, liveness, is_ready: false }
+        Running::of(controller, pod, false)
     }
 }
 
 impl Running {
+    fn of(controller: Controller, pod: &Value, is_ready: bool) -> Self {
+        let container = &pod["spec"]["containers"][0];
+        let (readiness, liveness) =
+            (Probe::of(container, "readinessProbe"), Probe::of(container, "livenessProbe"));
+        Self { controller, readiness, liveness, is_ready }
+    }
+
     /// Asks both probes where it is time; returns whether it is ready, where that is news.
     fn probed(&mut self) -> Option<bool> {
         let port = self.controller.health;

@@ -1,5 +1,5 @@
 //! nodeform against a whole control plane, with a simulated Azure whose kubelets join that cluster: by hand with `plan --live`
-//! and `apply`, then by the controller as its chart installs it. Nothing is left over, and nothing is forbidden to it.
+//! and `apply`, by the controller as its chart installs it, and by pull requests on a real forge. Nothing is left over, and nothing is forbidden to it.
 //!
 //! How long it takes is not asserted: it is written to `target/figures.json`, as benches do.
 
@@ -8,13 +8,18 @@ mod audit;
 mod bed;
 mod deployed;
 mod disturbed;
+#[path = "../../live/forge/real.rs"]
+#[expect(dead_code, reason = "each test binary uses a part of it")]
+mod forge;
 mod kubectl;
 mod kubelet;
+mod reviewed;
 mod rights;
 #[path = "../../../benches/rows.rs"]
 #[expect(dead_code, reason = "each program uses a part of it")]
 mod rows;
 mod stories;
+mod volumes;
 mod way;
 mod workload;
 
@@ -23,6 +28,7 @@ use std::thread;
 
 use bed::{Bed, CLAIMS, Clock, FLEETS, NODES, names};
 use deployed::Controller;
+use reviewed::Installation;
 use rows::Rows;
 use way::Way;
 use workload::{Workload, one_of};
@@ -64,13 +70,17 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     disturbed::the_leader_is_frozen(&bed, &inflate, &mut controllers);
     clock.ends("the leader is frozen past its Lease");
     // An API server that has just started forbids everything until it has read its roles.
-    audit::nothing_was_forbidden(&bed);
+    audit::nothing_was_forbidden(audit::asked(&bed));
     disturbed::the_api_server_goes(&mut bed, &inflate);
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();
     clock.ends("the control plane is away for 20 s");
     approvals::count_of_who_may_and_says_who(&bed, &inflate);
     clock.ends("a plan waits for an approval");
+    let mut installation = Installation { bed: &bed, way: &way, tools: &tools, controllers };
+    let merged = reviewed::is_proposed_merged_and_reported(&mut installation, &inflate);
+    let mut controllers = installation.controllers;
+    clock.ends("a plan is proposed, merged, applied and reported");
     disturbed::the_fleet_is_deleted(&inflate);
     clock.ends("the NodeFleet is deleted while a node comes");
     disturbed::the_api_server_falls_silent(&way, &inflate);
@@ -85,6 +95,9 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     let mut figures = Rows::default();
     figures.add("inflate_seconds", inflated, "s");
     figures.add("pod_to_write_seconds", first_write, "s");
+    if let Some(merged) = merged {
+        figures.add("merged_to_write_seconds", merged, "s");
+    }
     figures.write(Path::new(env!("CARGO_MANIFEST_DIR")));
 }
 

@@ -103,3 +103,41 @@ fn a_tenant_that_is_none_is_refused_before_anything_is_sent() {
     assert!(fault.to_string().starts_with("signing in with a client secret: "), "{fault}");
     assert!(!fault.to_string().contains("canary"));
 }
+
+#[tokio::test]
+async fn azure_devops_is_spoken_to_by_the_same_identity_and_its_refusal_says_nothing_of_azure() {
+    use nodeform::api::node_fleet::Forge as ForgeWord;
+    use nodeform::clock::Clock;
+    use nodeform::gitops::{Access, Place};
+    let is_devops = |seen: &Seen| seen.body.contains("499b84ac-1321-427f-aa17-267ca6975798");
+    let refuses = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let asked = Arc::clone(&refuses);
+    let server = Server::start(move |seen, _| {
+        match is_devops(seen) && asked.load(std::sync::atomic::Ordering::SeqCst) {
+            true => Reply::json(
+                400,
+                json!({"error": "invalid_scope", "error_description": "AADSTS70011: no scope"}),
+            ),
+            false => token_or(seen, || Reply::json(200, json!({}))),
+        }
+    });
+    let git = json!({"repository": "https://dev.azure.com/acme/infra/_git/plans"});
+    let git = serde_json::from_value(git).unwrap();
+    let place = Place::of(&git, false).unwrap().unwrap();
+    let clock = Clock::of_this_machine();
+    let access =
+        || Access { identity: Some(server.client()), user: "nodeform".to_owned(), ..Access::default() };
+    let devops = access();
+    devops.renew((&place, Some(ForgeWord::Azuredevops)), clock).await.unwrap();
+    assert!(!devops.credentials().unwrap().unwrap().token.is_empty());
+    assert_eq!(server.token_requests().iter().filter(|seen| is_devops(seen)).count(), 1);
+    // Elsewhere Azure's tokens are of no use, and are not sent.
+    let other = access();
+    other.renew((&place, Some(ForgeWord::Gitea)), clock).await.unwrap();
+    assert_eq!(other.credentials().unwrap(), None);
+    refuses.store(true, std::sync::atomic::Ordering::SeqCst);
+    let refused = access();
+    let fault = refused.renew((&place, Some(ForgeWord::Azuredevops)), clock).await.unwrap_err();
+    assert!(fault.to_string().contains("Entra ID issues no token for Azure DevOps"), "{fault}");
+    refused.identity.as_ref().unwrap().get(&read_machine()).await.unwrap();
+}

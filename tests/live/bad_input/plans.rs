@@ -30,7 +30,7 @@ async fn a_file_that_is_no_plan_or_was_edited_is_refused_with_what_is_wrong_with
             "evidence",
             edited("\"evidence\": {", "\"evidence\": {\"aaa\":1,"),
             3,
-            "what the plan was made from was changed afterwards",
+            "`evidence` was modified after the plan was created",
             made,
         ),
         (
@@ -120,7 +120,6 @@ async fn a_plan_that_is_late_spent_or_not_of_a_live_cluster_is_refused() {
     let (file, _) = saved(&program, folder.path(), &[]).await;
     let ran = program.nodeform(&["apply", &file], &[]).await;
     assert_eq!(ran.code, Some(0), "{ran:?}");
-    let spent =
-        Told { exit: 3, says: &["was carried out before, and ended as Done: it is spent"], hint: AGAIN };
+    let spent = Told { exit: 3, says: &["was already applied (result: Done)"], hint: AGAIN };
     spent.by(&program, &["apply", &file], &[]).await;
 }

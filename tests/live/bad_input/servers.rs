@@ -89,12 +89,12 @@ async fn what_answers_in_place_of_an_api_server_is_told_for_what_it_is() {
     let folder = tempfile::tempdir().expect("a folder");
     let look = "look where the kubeconfig leads: `kubectl config view --minify`";
     for (reply, says, hint) in [
-        (Reply::text(200, "<html>Welcome</html>"), "`GET /api/v1`: what answers at https://127.0.0.1:", look),
-        (Reply::text(200, "{\"resources\": ["), "`GET /api/v1`: what answers at https://127.0.0.1:", look),
+        (Reply::text(200, "<html>Welcome</html>"), "`GET /api/v1`: the server at https://127.0.0.1:", look),
+        (Reply::text(200, "{\"resources\": ["), "`GET /api/v1`: the server at https://127.0.0.1:", look),
         (
             Reply::text(404, "<html>Not found</html>"),
             "`GET /api/v1`: the API server answers 404: ",
-            "look whether the API is installed: `kubectl api-resources`",
+            "check that the API is installed: `kubectl api-resources`",
         ),
         (
             Reply::text(502, "<html>Bad gateway</html>"),

@@ -171,9 +171,9 @@ async fn what_azure_refuses_of_a_node_ends_it_with_the_code_and_a_next_step() {
         assert_eq!(ran.code, Some(5), "{ran:?}");
         // Progress is wrapped.
         let printed = ran.printed.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_said = printed.contains(" failed, trying again: PUT /subscriptions/");
+        let is_said = printed.contains(" failed, trying again: ");
         assert!(is_said && printed.contains(object), "{printed}");
-        assert!(ran.printed.contains(&format!(" ({code})\n\nApplied in part.")), "{}", ran.printed);
+        assert!(ran.printed.contains(&format!(" ({code})\n\nNothing applied.")), "{}", ran.printed);
         assert!(ran.said.contains(&format!("\nhint: {hint}")), "{}", ran.said);
         let state = program.own("GET", "/sim/state", &serde_json::Value::Null).await.1;
         for kind in ["virtualMachines", "networkInterfaces", "disks", "nodeClaims"] {

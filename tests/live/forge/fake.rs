@@ -265,7 +265,7 @@ async fn forwarded(
     response.body(Body::from(bytes)).expect("a response")
 }
 
-async fn response(reply: Reply) -> Response {
+pub(super) async fn response(reply: Reply) -> Response {
     let part = || Ok::<_, Infallible>(Bytes::from(vec![b' '; 1 << 16]));
     match reply {
         Reply::Json(status, body) => {

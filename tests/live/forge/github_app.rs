@@ -6,6 +6,7 @@ use data_encoding::BASE64URL_NOPAD;
 use jiff::Timestamp;
 use nodeform::clock::Clock;
 use nodeform::forge::{Credential, Forge, ForgeKind, Settings, Written, connect};
+use nodeform::gitops::{Access, Place, Token};
 use nodeform::model::Secret;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::PemObject as _;
@@ -172,4 +173,50 @@ async fn what_goes_wrong_with_an_app_names_it_and_shows_neither_key_nor_token() 
             "{refused}"
         );
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn git_speaks_by_a_token_of_the_app_that_is_replaced_before_it_ends() {
+    let Some(known) = Specification::read(GITHUB) else { return };
+    let replies = vec![
+        installation(&known),
+        token(&known, "canary-first", "2026-11-29T13:00:00Z"),
+        installation(&known),
+        token(&known, "canary-second", "2026-11-29T14:00:00Z"),
+        Reply::raw(404, r#"{"message": "Not Found"}"#),
+    ];
+    let fake = Fake::answering(Some(known), replies);
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("key.pem");
+    std::fs::write(&file, key()).expect("it is written");
+    let app = Token::App { id: "Iv1.canary".to_owned(), key: file.clone() };
+    let access = Access { token: app, user: "nodeform".to_owned(), ..Access::default() };
+    let address = fake
+        .settings(ForgeKind::GitHub, "acme/plans", Credential::Token(Secret::new("x".to_owned())))
+        .address;
+    let git = json!({"repository": address.as_str()});
+    let git = serde_json::from_value(git).expect("it is valid");
+    let place = Place::of(&git, true).expect("it is valid").expect("it is named");
+    let clock = Clock::beginning_at(NOW.parse().expect("a time"));
+    let used = || access.credentials().map(|known| known.map(|it| (it.user, it.token.reveal().to_owned())));
+    let of = |token: &str| Some(("x-access-token".to_owned(), token.to_owned()));
+    assert!(
+        used().expect_err("none was issued").to_string().contains("GitHub App `Iv1.canary` has no token")
+    );
+    for _ in 0..2 {
+        access.renew((&place, None), clock).await.expect("a token is issued");
+        assert_eq!(used().expect("a token"), of("canary-first"));
+    }
+    tokio::time::advance(std::time::Duration::from_secs(56 * 60)).await;
+    access.renew((&place, None), clock).await.expect("a token is issued");
+    assert_eq!(used().expect("a token"), of("canary-second"));
+    // It is of this repository alone, with the rights that the App has there.
+    assert!(fake.transcript().contains("access_tokens\n  {\"repositories\":[\"plans\"]}\n"));
+    tokio::time::advance(std::time::Duration::from_secs(3_600)).await;
+    let refused = access.renew((&place, None), clock).await.expect_err("GitHub answers 404").to_string();
+    assert!(refused.contains("where App `Iv1.canary` is installed for `acme/plans`"), "{refused}");
+    std::fs::remove_file(&file).expect("it is removed");
+    let refused = access.renew((&place, None), clock).await.expect_err("there is no key").to_string();
+    assert!(refused.contains("cannot read the private key of the GitHub App"), "{refused}");
+    assert!(!format!("{access:?}").contains("canary-"), "{access:?}");
 }

@@ -10,5 +10,6 @@ mod github_app;
 mod gitlab;
 pub(crate) mod judge;
 mod judged;
+pub(crate) mod kept;
 pub(crate) mod real;
 mod specification;

@@ -122,13 +122,11 @@ impl Gitea {
             .ask(ADMINISTRATOR, &format!("GET /repos/{ADMINISTRATOR}/plans/branches?limit=50"), json!({}))
             .await;
         let is_there = branches.as_array().expect("a list").iter().any(|known| known["name"] == branch);
-        let target = if is_there {
-            json!({"branch": branch})
-        } else {
-            json!({"branch": "main", "new_branch": branch})
-        };
-        let mut body = json!({"content": BASE64.encode(file.as_bytes()), "message": file});
-        super::specification::merge(&mut body, target);
+        let mut body = json!({"content": BASE64.encode(file.as_bytes()), "message": file, "branch": branch});
+        if !is_there {
+            body["branch"] = json!("main");
+            body["new_branch"] = json!(branch);
+        }
         let path = format!("POST /repos/{ADMINISTRATOR}/plans/contents/{file}");
         let made = self.ask(ADMINISTRATOR, &path, body).await;
         made["commit"]["sha"].as_str().expect("a commit").to_owned()
@@ -152,7 +150,12 @@ impl Gitea {
 
     /// The same as a user.
     pub(crate) async fn merge_as(&self, user: &str, number: u64, style: &str) {
-        let url = format!("{}/api/v1/repos/{ADMINISTRATOR}/plans/pulls/{number}/merge", self.url);
+        self.merge_in("plans", user, (number, style)).await;
+    }
+
+    /// The same in a repository.
+    pub(crate) async fn merge_in(&self, repository: &str, user: &str, (number, style): (u64, &str)) {
+        let url = format!("{}/api/v1/repos/{ADMINISTRATOR}/{repository}/pulls/{number}/merge", self.url);
         let pair = BASE64.encode(format!("{user}:{PASSWORD}").as_bytes());
         for _ in 0..LOOKS_MAX {
             let request = self.client.post(&url).header("authorization", format!("Basic {pair}"));

@@ -142,7 +142,7 @@ async fn a_decision_about_another_plan_or_by_words_of_its_own_lets_nothing_begin
     let other = plan["spec"]["digest"].as_str().expect("a digest").replace(['1', '2', '3', '4'], "0");
     let stored = decides(&story, &plan, "bob", |spec| spec.digest = other);
     let said = |word: &str| story.fleet()["status"]["reviews"].to_string().contains(word);
-    story.wait(|| said("is of another plan")).await;
+    story.wait(|| said("has the digest of another plan")).await;
     tokio::time::sleep(Duration::from_secs(600)).await;
     assert_eq!(names(&story.claims()), before, "{}", story.said());
     let name = stored["metadata"]["name"].as_str().expect("a name");
@@ -167,7 +167,10 @@ async fn a_plan_that_nobody_can_look_at_any_more_is_not_carried_out_whoever_appr
     }
     decides(&story, &plan, "ann", |_| {});
     let withdrawn = ends(&story, &plan, "Withdrawn").await;
-    assert!(withdrawn["status"]["conditions"][0].to_string().contains("cannot be read back"), "{withdrawn}");
+    assert!(
+        withdrawn["status"]["conditions"][0].to_string().contains("its NodePlanChunks cannot be read"),
+        "{withdrawn}"
+    );
     assert_eq!(names(&story.claims()), before, "{}", story.said());
     story.terminated().await;
 }
@@ -209,4 +212,36 @@ async fn an_approved_plan_that_is_rejected_before_a_freeze_lets_it_begin_does_no
     tokio::time::sleep(Duration::from_secs(3_600)).await;
     assert_eq!((in_phase(&story, "Proposed"), names(&story.claims())), (Vec::new(), before));
     story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_removal_that_hangs_is_taken_back_once_somebody_rejects_its_plan() {
+    let (mut story, plan) = with_empty_nodes(20).await;
+    let claims = story.claims();
+    for claim in &claims {
+        let attachment = json!({
+            "apiVersion": "storage.k8s.io/v1", "kind": "VolumeAttachment", "metadata": {"name": claim["metadata"]["name"]},
+            "spec": {
+                "attacher": "disk.csi.azure.com", "nodeName": claim["status"]["nodeName"],
+                "source": {"persistentVolumeName": "stuck"},
+            },
+            "status": {"attached": true},
+        });
+        let (status, said) = story.kube("POST", "/apis/storage.k8s.io/v1/volumeattachments", &attachment);
+        assert_eq!(status, 201, "{said}");
+    }
+    decides(&story, &plan, "ann", |_| {});
+    let nothing = [Value::Null, Value::Null, json!([])];
+    let is_tainted = |claim: &Value| story.begun_removal(claim)[2] != json!([]);
+    story.wait(|| claims.iter().any(is_tainted)).await;
+    decides(&story, &plan, "bob", rejects);
+    let withdrawn = ends(&story, &plan, "Withdrawn").await;
+    assert!(withdrawn["status"]["outcomes"].to_string().contains("bob rejected it"), "{withdrawn}");
+    tokio::time::sleep(Duration::from_secs(1_200)).await;
+    assert_eq!(names(&story.claims()), names(&claims), "{}", story.said());
+    for claim in &claims {
+        assert_eq!(story.begun_removal(claim), nothing, "{}", story.said());
+    }
+    story.terminated().await;
+    story.judged();
 }

@@ -162,7 +162,7 @@ async fn a_node_claim_that_somebody_deletes_waits_in_observe_and_goes_in_auto() 
     story.runs(0).await;
     let name = names(&story.claims()).remove(0);
     story.kube("DELETE", &format!("{CLAIMS}/{name}"), &Value::Null);
-    let said = "nothing is done in mode `observe`";
+    let said = "mode `observe`: the node is not deleted";
     story.wait(|| story.fleet()["status"]["holds"].to_string().contains(said)).await;
     assert_eq!(story.claims().len(), 1, "{}", story.said());
     story.patch(FLEET, &json!({"spec": {"mode": "auto"}}));
@@ -184,7 +184,7 @@ async fn pods_that_fit_nowhere_stand_in_the_status_with_the_reason_while_all_els
     assert_eq!(status["waiting"][0]["example"], "default/giant", "{status}");
     assert!(status["waiting"][0]["because"].to_string().contains("memory"), "{status}");
     assert_eq!(status["plan"]["pending"], 1, "{status}");
-    assert_eq!(story.said().matches("pods wait: ").count(), 1, "{}", story.said());
+    assert_eq!(story.said().matches("pods are Pending: ").count(), 1, "{}", story.said());
     story.terminated().await;
 }
 

@@ -92,7 +92,7 @@ async fn a_removal_whose_process_ended_before_the_mode_became_observe_is_taken_b
     tokio::time::sleep(3 * MINUTE).await;
     assert_eq!(story.begun_removal(&claim), nothing(), "{}", story.said());
     assert!(names(&story.claims()).contains(&names(&[claim])[0]));
-    let said = "nothing is done in mode `observe`";
+    let said = "mode `observe`: the node is not deleted";
     story.wait(|| story.fleet()["status"]["holds"].to_string().contains(said)).await;
     story.terminated().await;
 }

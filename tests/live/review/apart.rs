@@ -175,6 +175,21 @@ async fn what_hinders_the_proposer_is_said_in_the_status_of_the_nodefleet() {
     let program = &apart.reviewed.stage.program;
     program.wait(async || stops(&apart).await.contains("proposer: `replace` is not proposed: ")).await;
     assert_eq!((apart.pulls().await.len(), apart.reviewed.vms().await), (0, before));
+    // Also while neither of them can read the repository.
+    let name = async |from: &str, to: &str| {
+        let path = format!("PATCH /repos/forge/{from}");
+        apart.gitea.ask(ADMINISTRATOR, &path, json!({ "name": to })).await
+    };
+    name("plans", "elsewhere").await;
+    program.wait(async || stops(&apart).await.contains("paused: no reviewed plan starts until")).await;
+    program
+        .wait(async || {
+            stops(&apart).await.contains("proposer: nothing is proposed until the repository can be read")
+        })
+        .await;
+    let said = stops(&apart).await;
+    assert!(said.contains("paused: no reviewed plan starts until"), "{said}");
+    name("elsewhere", "plans").await;
     apart.proposer.kill().await.expect("it runs");
     apart.proposer = proposer(&apart.reviewed.stage, &apart.bot);
     let program = &apart.reviewed.stage.program;

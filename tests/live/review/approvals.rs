@@ -33,15 +33,19 @@ async fn without_a_repository_a_plan_is_shown_approved_in_part_and_carried_out_a
     reviewed.drifts().await;
     let id = proposed(&reviewed).await;
     let status = program.nodeform(&["status"], &[]).await;
-    assert!(status.printed.contains(&format!("Waits for an approval: plan `{id}`, replace, ")), "{status:?}");
+    assert!(status.printed.contains(&format!("Waiting for approval: plan `{id}`, replace, ")), "{status:?}");
     let shown = program.nodeform(&["show", &format!("nodeplan/{id}")], &[]).await;
     assert_eq!(shown.code, Some(0), "{shown:?}");
     for vm in &before {
         assert!(shown.printed.contains(vm), "{shown:?}");
     }
+    let check = |printed: &str| {
+        printed.contains("\nCheck first:\n  - One replica (down until its pod is Ready again): ")
+    };
+    assert!(check(&shown.printed) && !shown.printed.contains("**"), "{}", shown.printed);
     let asked = program.nodeform(&["approve", &id], &[]).await;
     assert_eq!(asked.code, Some(1), "{asked:?}");
-    assert!(asked.said.contains("no terminal"), "{asked:?}");
+    assert!(asked.said.contains("no terminal") && check(&asked.printed), "{asked:?}");
     let keep = format!("node/{}", before[0]);
     let ann = acts_as(stage, "ann@example.com");
     let approve = ["approve", &id, "--auto-approve", "--keep", &keep, "--kubeconfig", &ann];
@@ -55,11 +59,26 @@ async fn without_a_repository_a_plan_is_shown_approved_in_part_and_carried_out_a
             .await;
     };
     phase(&id, "Done").await;
+    let path = format!("{}/{id}", nodeform::ledger::PLANS);
+    let plan = program.kube("GET", &path, &Value::Null).await.1;
+    let [approval] = plan["status"]["approvals"].as_array().expect("a list").as_slice() else {
+        panic!("{plan}")
+    };
+    let record = approval["record"].as_str().expect("a text");
+    assert_eq!(approval["by"], "ann@example.com");
+    let name = record.strip_prefix("NodePlanApproval ").expect("a NodePlanApproval");
+    let path = format!("{}/{name}", nodeform::ledger::APPROVALS);
+    let decided = program.kube("GET", &path, &Value::Null).await.1;
+    assert_eq!((&decided["spec"]["plan"], &decided["spec"]["approver"]), (&json!(id), &approval["by"]));
+    let expires = plan["spec"]["expiresAt"].as_str().expect("a time");
+    assert!(expires.len() == "2026-11-30T00:00:00Z".len() && expires.ends_with('Z'), "{expires}");
+    let status = program.nodeform(&["status"], &[]).await;
+    assert!(status.printed.contains(&format!("  approved by ann@example.com ({record})\n")), "{status:?}");
     let after = reviewed.vms().await;
     assert!(after.contains(&before[0]) && !after.contains(&before[1]), "{before:?} {after:?}");
     let again = program.nodeform(&approve, &[]).await;
     assert_eq!(again.code, Some(3), "{again:?}");
-    assert!(again.said.contains("has ended as Done"), "{again:?}");
+    assert!(again.said.contains("is finished (result: Done)"), "{again:?}");
 
     // The node that was kept is proposed again, and this time somebody rejects it.
     let next = proposed(&reviewed).await;

@@ -46,8 +46,8 @@ async fn a_node_is_in_one_proposal_and_what_is_merged_and_not_applied_is_not_pro
     stage.forge.squash(EMPTY);
     let again = stage.run(&["propose", "--live", "--class", "remove-empty"]).await;
     done(&again);
-    assert_eq!(again.printed, "No changes: there is nothing to propose.\n");
-    let why = format!("Merged plan `{folder}` waits to be applied: what it does is not proposed again.");
+    assert_eq!(again.printed, "No changes: nothing to propose.\n");
+    let why = format!("Merged plan `{folder}` waits to be applied: its changes are not proposed again.");
     assert!(again.said.contains(&why), "{again:?}");
     done(&stage.apply().await);
     let after = stage.run(&["propose", "--live", "--class", "remove-empty"]).await;

@@ -159,6 +159,19 @@ async fn routine_work_happens_by_itself_and_what_replaces_nodes_once_it_is_merge
     };
     stage.program.wait(waits).await;
     assert_eq!(reviewed.vms().await, before);
+    // People have reviewed it: what holds its nodes is the freeze alone.
+    let holds = async || {
+        let fleet = reviewed.fleet().await;
+        let holds = fleet["status"]["holds"].as_array().cloned().unwrap_or_default();
+        let of = |vm: &String| holds.iter().filter(|hold| hold["node"] == **vm).cloned().collect::<Vec<_>>();
+        before.iter().map(of).collect::<Vec<Vec<Value>>>()
+    };
+    let is_frozen = |holds: &Vec<Value>| {
+        let because =
+            |hold: &Value| hold["because"].as_str().is_some_and(|because| because.contains("`friday`"));
+        holds.len() == 1 && holds.iter().all(because)
+    };
+    stage.program.wait(async || holds().await.iter().all(is_frozen)).await;
     assert_eq!(stage.program.patch(FLEET, &freeze(json!([]))).await.0, 200);
     reviewed.ends(&folder, "Done").await;
     let after = reviewed.vms().await;

@@ -13,19 +13,19 @@ pub(super) const ADMINISTRATOR: &str = "forge";
 pub(super) const PULLS: &str = "/repos/forge/plans/pulls";
 
 /// A controller that works as the user `bot` on a Gitea.
-struct Story {
-    gitea: Gitea,
+pub(super) struct Story {
+    pub(super) gitea: Gitea,
     token: String,
-    reviewed: Reviewed,
+    pub(super) reviewed: Reviewed,
 }
 
 impl Story {
-    async fn start() -> Option<Self> {
+    pub(super) async fn start() -> Option<Self> {
         Self::asking(json!([])).await
     }
 
     /// The same where the NodeFleet asks for approvals.
-    async fn asking(approvals: Value) -> Option<Self> {
+    pub(super) async fn asking(approvals: Value) -> Option<Self> {
         let gitea = Gitea::start().await?;
         let url = gitea.url.clone();
         Some(Self::at(gitea, &url, approvals).await)
@@ -47,7 +47,7 @@ impl Story {
         Self { gitea, token, reviewed }
     }
 
-    async fn restarts(&mut self) {
+    pub(super) async fn restarts(&mut self) {
         self.reviewed.controller.kill().await.expect("it runs");
         self.starts();
     }
@@ -63,13 +63,13 @@ impl Story {
         written.expect("it writes").expect("the recorder runs")
     }
 
-    async fn pulls(&self) -> Vec<Value> {
+    pub(super) async fn pulls(&self) -> Vec<Value> {
         let listed = self.gitea.ask(ADMINISTRATOR, &format!("GET {PULLS}?state=all"), json!({})).await;
         listed.as_array().cloned().expect("a list")
     }
 
     /// Waits for the one pull request, and returns it.
-    async fn pull(&self) -> Value {
+    pub(super) async fn pull(&self) -> Value {
         self.reviewed.stage.program.wait(async || !self.pulls().await.is_empty()).await;
         let pulls = self.pulls().await;
         let [pull] = pulls.as_slice() else { panic!("{pulls:?}") };
@@ -93,7 +93,7 @@ impl Story {
         struck.to_owned()
     }
 
-    async fn comments(&self, number: u64) -> String {
+    pub(super) async fn comments(&self, number: u64) -> String {
         let path = format!("GET /repos/forge/plans/issues/{number}/comments");
         self.gitea.ask(ADMINISTRATOR, &path, json!({})).await.to_string()
     }
@@ -114,7 +114,7 @@ pub(super) async fn prepared(gitea: &Gitea) -> String {
 }
 
 /// Whether a review says why it is as it is, in these words.
-fn says(review: &Value, words: &str) -> bool {
+pub(super) fn says(review: &Value, words: &str) -> bool {
     review["because"].as_str().is_some_and(|because| because.contains(words))
 }
 
@@ -317,7 +317,7 @@ async fn a_forge_that_asks_for_a_pause_or_says_nothing_holds_no_routine_work() {
     story.gitea.merge(pull["number"].as_u64().expect("a number"), "merge").await;
     stage.end_pod("big-c").await;
     stage.program.wait(async || story.reviewed.vms().await.len() == 2).await;
-    stage.program.wait(async || stops().await.contains("nothing that people review begins until")).await;
+    stage.program.wait(async || stops().await.contains("no reviewed plan starts until")).await;
     assert_eq!(story.reviewed.vms().await, before);
     recorder.is_silent(false);
     let is_replaced = async || story.reviewed.vms().await.iter().all(|vm| !before.contains(vm));

@@ -26,7 +26,7 @@ async fn credentials_stay_with_their_server() {
     );
     let ran = stage.run_with(&stage.forge.url(), &["apply", "--merged"], &[]).await;
     assert!(
-        ran.said.contains("asks for a token (401), and there is none\nhint: set NODEFORM_GIT_TOKEN"),
+        ran.said.contains("requires a token (401), and none is set\nhint: set NODEFORM_GIT_TOKEN"),
         "{ran:?}"
     );
     assert!(!ran.said.contains("canary-other"), "{}", ran.said);
@@ -71,7 +71,7 @@ async fn a_branch_that_somebody_else_committed_to_is_left_alone_until_it_is_merg
     stage.scale(9).await;
     let ran = stage.run(&["propose", "--live", "--class", "create"]).await;
     assert_eq!(ran.code, Some(1), "{ran:?}");
-    assert!(ran.said.contains("has a commit that nodeform did not make"), "{}", ran.said);
+    assert!(ran.said.contains("has a commit by somebody else"), "{}", ran.said);
     assert_eq!(stage.forge.branches(), before);
     stage.forge.merge(CREATE);
     stage.propose(&["--class", "create"]).await;
@@ -84,7 +84,12 @@ async fn a_certificate_that_is_not_known_is_told_and_trusted_by_ssl_cert_file() 
     let propose = ["propose", "--live", "--class", "create"];
     let unknown = stage.run(&propose).await;
     assert_eq!(unknown.code, Some(1), "{unknown:?}");
-    let told = ["the certificate of `https://", "` is not trusted: ", "\nhint: name a file", "SSL_CERT_FILE"];
+    let told = [
+        "the certificate of `https://",
+        "` is not trusted: ",
+        "\nhint: set SSL_CERT_FILE to a file",
+        "CA certificate",
+    ];
     assert!(told.iter().all(|told| unknown.said.contains(told)), "{}", unknown.said);
     assert!(stage.forge.asked().is_empty(), "{:?}", stage.forge.asked());
     let ca = stage.forge.ca().display().to_string();

@@ -30,7 +30,7 @@ async fn whatever_is_edited_but_struck_lines_makes_a_plan_invalid() {
         (
             "plan.jsonc",
             plan.replacen("\"evidence\": {", "\"evidence\": {\"aaa\":1,", 1),
-            "what the plan was made from was changed afterwards",
+            "`evidence` was modified after the plan was created",
         ),
         ("plan.jsonc", "{".to_owned(), "`plan.jsonc` holds no plan"),
         ("PLAN.md", page.replacen("1 is created", "none is created", 1), "line 3 of `PLAN.md`"),

@@ -108,7 +108,7 @@ async fn servers_that_are_none_of_git_are_told_for_what_they_answer() {
     for _ in 0..2 {
         let ran = stage.run_on(&stage.forge.url_without_end(), &["apply", "--merged"]).await;
         assert_eq!(ran.code, Some(1), "{ran:?}");
-        assert!(ran.said.contains("answers with more than 64 MiB, which is not read\nhint: "), "{ran:?}");
+        assert!(ran.said.contains("responds with more than 64 MiB\nhint: "), "{ran:?}");
         // What it left is taken away by the next.
         let size = aged(stage.cache.path());
         assert!(size < 65 << 20, "{size} bytes are left");

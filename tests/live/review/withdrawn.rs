@@ -32,7 +32,10 @@ async fn is_spent(stage: &Stage) {
     revert(stage);
     let spent = stage.apply().await;
     assert_eq!(spent.code, Some(3), "{spent:?}");
-    assert!(spent.said.contains("it was withdrawn before") && spent.said.contains("spent"), "{spent:?}");
+    assert!(
+        spent.said.contains("it was withdrawn before") && spent.said.contains("it cannot be applied"),
+        "{spent:?}"
+    );
     assert_eq!(stage.machines().await, before);
 }
 
@@ -64,7 +67,10 @@ async fn reverted_while_it_is_carried_out_nothing_new_begins_and_what_has_begun_
     };
     let (applied, ()) = tokio::join!(applying, reverting);
     assert_eq!(applied.code, Some(5), "{applied:?}");
-    assert!(applied.said.contains("nothing new begins, and what has begun is finished"), "{applied:?}");
+    assert!(
+        applied.said.contains("no new changes start, and removals are rolled back while their VMs exist"),
+        "{applied:?}"
+    );
     let (vms, claims) = stage.machines().await;
     assert!(vms == claims && (2..4).contains(&vms), "{vms} VMs, {claims} claims: {applied:?}");
     let (phase, counts) = stage.ledger().await;

@@ -32,7 +32,7 @@ pub(crate) fn keys(names: &[&str]) -> Vec<PodKey> {
 }
 
 impl ByHand {
-    /// Makes a node of this pool, size and zone, opened for the first of its pods. All daemonsets of the
+    /// Makes a node of this pool, size and zone, created for the first of its pods. All daemonsets of the
     /// world come to it.
     pub(crate) fn making(mut self, pool: &str, choice: (&str, &str, CapacityType), pods: &[&str]) -> Self {
         let (size, zone, capacity_type) = choice;
@@ -80,7 +80,7 @@ impl ByHand {
         self
     }
 
-    /// Places pods on a node that stays.
+    /// Places pods on an existing node.
     pub(crate) fn keeping(mut self, node: &str, pods: &[&str]) -> Self {
         self.solution.target.kept.push(Kept { node: node.into(), pods: keys(pods) });
         self

@@ -63,7 +63,7 @@ fn what_the_program_says_becomes_one_fault_with_a_next_step() {
     assert!(trusted.hint().is_some_and(|hint| hint.contains("SSL_CERT_FILE")), "{trusted}");
     assert_eq!(
         fault_of(prompt, "fetch", None).to_string(),
-        "`https://forge.example/a` asks for a token (401), and there is none"
+        "`https://forge.example/a` requires a token (401), and none is set"
     );
     assert!(fault_of(&returned(403), "push", None).to_string().contains("may not write to it"));
 }

@@ -42,7 +42,7 @@ fn said((plan, is_merged): (&str, bool), Does { deletes, fills }: &Does<'_>) -> 
         let nodes: Vec<String> =
             fills.iter().map(|(node, pods)| format!("{} to `{node}`", count(*pods, "pod"))).collect();
         said.push(format!(
-            "{other} sends {}, where pods of this plan go: there may not be room for all.",
+            "{other} sends {}, where pods of this plan go: they may not all fit.",
             nodes.join(", ")
         ));
     }

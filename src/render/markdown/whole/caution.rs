@@ -36,13 +36,13 @@ pub(super) fn cautions(view: &PlanView<'_>, fleet: &Fleet<'_>, moved: &[Moved<'_
     let spot = pods(&|pod| becomes_spot(view, pod));
     let mut cautions = Vec::new();
     cautions.extend(named(&bare, "Lost", "no controller creates the pod again"));
-    cautions.extend(named(&nowhere, "No room elsewhere", "stays Pending once it is evicted"));
+    cautions.extend(named(&nowhere, "No capacity elsewhere", "stays Pending once it is evicted"));
     cautions.extend(beside::cautions(view));
     cautions.extend(named(&single, "One replica", "down until its pod is Ready again"));
     cautions.extend(named(&jobs, "Job", "its pod starts over"));
     cautions.extend(all_at_once(moved));
     cautions.extend(budgets(view, moved));
-    cautions.extend(named(&protected, "Do not disrupt", "asked for by `karpenter.sh/do-not-disrupt`"));
+    cautions.extend(named(&protected, "Do not disrupt", "requested by `karpenter.sh/do-not-disrupt`"));
     cautions.extend(named(&spot, "From on-demand to spot", "Azure can evict it"));
     cautions.extend(fleet.cautions());
     cautions.extend(prices(view));
@@ -200,7 +200,7 @@ fn prices(view: &PlanView<'_>) -> Vec<String> {
     // A substitute that costs somewhat more is told beside the sum.
     if let Some(most) = most.filter(|most| most.0 - after.0 > after.0 / 4) {
         said.push(format!(
-            "**Up to {}**: what the nodes cost if Azure refuses the first choices, instead of {}.",
+            "**Up to {}**: what the nodes cost if Azure substitutes, instead of {}.",
             month(most),
             month(after)
         ));

@@ -8,6 +8,9 @@ use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
+/// What follows for a node that is adopted.
+const ADOPTED: &str = "no pod restarts now; from now on nodeform may drain and delete it";
+
 /// What is said of a node: what is done, why, and each field.
 type Said = (&'static str, String, Vec<String>);
 
@@ -19,7 +22,7 @@ pub(super) fn items(view: &PlanView<'_>) -> Vec<String> {
             Change::Update(update) => (&update.target, "updated in place", fields(update)),
             Change::Adopt(adopt) => {
                 let gets = format!("gets NodeClaim {}", code_whole(adopt.claim.as_str()));
-                (&adopt.target, "adopted", vec![gets])
+                (&adopt.target, "adopted", vec![gets, ADOPTED.to_owned()])
             }
             Change::Forget(forget) => {
                 (&forget.target, "no longer managed", vec!["keeps running and costing".to_owned()])

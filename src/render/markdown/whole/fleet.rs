@@ -16,8 +16,8 @@ const NODES: &str = "| Pool | Size | Zone | Nodes | Requested CPU | Requested me
 const ROOM: &str = "| Pool | Free CPU and memory | If its largest node fails | If its largest zone fails |\n| --- | --- | --- | --- |";
 
 /// How the room is counted, in the words of the page.
-const COUNTED: &str = "Counted, not scheduled: what the pods of the largest node or zone request, against the CPU and memory \
-    that are free on all other nodes of the pool together. Affinity, taints, volumes and the size of each node are not looked at.";
+const COUNTED: &str = "Sums of requests, not a scheduling simulation: what the pods of the largest node or zone request, against the \
+    free CPU and memory of all other nodes of the pool together. Affinity, taints, volumes and node sizes are ignored.";
 
 type Key<'a> = (Option<&'a PoolName>, &'a str, &'a str);
 
@@ -150,9 +150,9 @@ fn lost(pool: &str, what: &str, had: Option<&Loss>, has: Option<&Loss>) -> Optio
     let is_borne = had.short().is_none() && had.needs != Amounts::default();
     let short = has.short().filter(|_| is_borne)?;
     let name = code_whole(&has.what);
-    let others = if has.is_all { "there is no other" } else { "the others have no room for its pods" };
+    let others = if has.is_all { "there is no other" } else { "the others have no capacity for its pods" };
     Some(format!(
-        "**Less room for a failure**: if the largest {what} of pool {pool} fails, {name}, {others} ({} missing). Today there is room.",
+        "**Less headroom for a failure**: if the largest {what} of pool {pool} fails, {name}, {others} ({} missing). Today they fit.",
         missing(short)
     ))
 }
@@ -194,9 +194,9 @@ fn outcome(what: &str, before: Option<&Loss>, after: Option<&Loss>) -> String {
     let said = |loss: Option<&Loss>| match loss {
         None => "–".to_owned(),
         Some(loss) => match loss.short() {
-            None => "room".to_owned(),
-            Some(_) if loss.is_all => format!("no other {what}"),
-            Some(short) => format!("**no room**: {} missing", missing(short)),
+            None => "pods fit elsewhere".to_owned(),
+            Some(_) if loss.is_all => format!("pods stay Pending: no other {what}"),
+            Some(short) => format!("**pods stay Pending**: {} missing", missing(short)),
         },
     };
     let name = after.map_or(String::new(), |loss| format!(" ({})", code_whole(&loss.what)));

@@ -32,7 +32,7 @@ pub(super) fn claim(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Exec
     };
     let startup = match claim.startup_taints.as_slice() {
         [] => String::new(),
-        startup => format!(", until the node has started: {}", taints(startup)),
+        startup => format!("; startup taints: {}", taints(startup)),
     };
     items.push(format!("Taints: {}{startup}", taints(&claim.taints)));
     let labels: Vec<String> =
@@ -69,7 +69,7 @@ fn machine_facts(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
         let is_one = values.len() == 1;
         let value = |(value, sizes): (String, Vec<&str>)| match is_one {
             true => value,
-            false => format!("{value} (of {})", sizes.join(", ")),
+            false => format!("{value} (for {})", sizes.join(", ")),
         };
         format!("{what}: {}", values.into_iter().map(value).collect::<Vec<_>>().join("; "))
     });
@@ -144,7 +144,7 @@ pub(super) fn node(id: &ChangeId, create: &Create, execution: Option<&Execution>
         said.push(format!("for Pending {}", nominated.join(", ")));
     }
     if !made_for.is_empty() {
-        said.push(format!("(templates {})", made_for.join(", ")));
+        said.push(format!("(pod templates {})", made_for.join(", ")));
     }
     said.join(" ")
 }
@@ -199,7 +199,7 @@ fn inline_code(value: &impl Serialize) -> String {
 fn inline(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Array(items) => format!("[{}]", items.iter().map(inline).collect::<Vec<_>>().join(",")),
+        Value::Array(items) => format!("({})", items.iter().map(inline).collect::<Vec<_>>().join(",")),
         Value::Object(fields) => {
             let fields = fields.iter().map(|(key, value)| format!("{key}={}", inline(value)));
             fields.collect::<Vec<_>>().join(" ")

@@ -75,11 +75,11 @@ pub(super) fn pace(plan: &Plan) -> Option<String> {
     drains.then(|| {
         let kills = plan.spec.execution.iter().flat_map(|execution| execution.removals.values());
         let until = if kills.into_iter().any(|removal| removal.grace.is_some()) {
-            ", for at most the drain time that its line says"
+            ", for at most the drain time in its line; then pods that are left are deleted whatever their budgets"
         } else {
             ""
         };
-        format!("Pods are evicted, so that PodDisruptionBudgets are kept; a node whose pods may not be evicted waits{until}.")
+        format!("Pods are evicted, so PodDisruptionBudgets hold; a node whose pods cannot be evicted waits{until}.")
     })
 }
 
@@ -110,9 +110,6 @@ pub(super) fn revert(plan: &Plan) -> Vec<String> {
     vec![
         "Before it is applied: a revert of the merge withdraws the plan, and nothing happens.".to_owned(),
         "While it is applied: nothing new is started; what was started is finished.".to_owned(),
-        format!(
-            "Afterwards: a revert undoes nothing: {}. Propose again what is to follow.",
-            kinds.join("; ")
-        ),
+        format!("Afterwards: a revert undoes nothing: {}. Propose a new plan instead.", kinds.join("; ")),
     ]
 }

@@ -105,6 +105,20 @@ fn every_node_that_goes_or_comes_is_named_and_the_plan_held_fast() {
 }
 
 #[test]
+fn what_can_hurt_is_said_without_markdown_too() {
+    let plan = dangerous();
+    let first = super::plan_check_first(&plan);
+    assert!(first.len() > 5 && first[0].starts_with("Lost ("), "{first:#?}");
+    let bare = page(&plan).replace("**", "").replace('\\', "");
+    for line in &first {
+        assert!(
+            !line.contains("**") && !line.contains('\\') && bare.contains(&format!("- {line}\n")),
+            "{line}: {bare}"
+        );
+    }
+}
+
+#[test]
 fn what_can_hurt_stands_first_with_its_workloads_and_nodes() {
     let page = page(&dangerous());
     let first = page.split("## Check first\n\n").nth(1).and_then(|rest| rest.split("\n\n").next());
@@ -149,7 +163,7 @@ fn what_other_plans_do_to_nodes_that_pods_go_to_is_said_first() {
     let page = page(&plan);
     for line in [
         "- **Other plan**: `2026-11/remove-empty-aaaaaaaaaa` (open) deletes `a`, `b`, where pods of this plan go.\n",
-        "- **Other plan**: `2026-11/move-pods-bbbbbbbbbb` (merged, not yet applied) sends 3 pods to `a`, where pods of this plan go: there may not be room for all.\n",
+        "- **Other plan**: `2026-11/move-pods-bbbbbbbbbb` (merged, not yet applied) sends 3 pods to `a`, where pods of this plan go: they may not all fit.\n",
     ] {
         let first = page.split("## Delete").next().unwrap_or_default();
         assert!(first.contains(line), "{line}\n{page}");

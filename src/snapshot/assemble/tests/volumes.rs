@@ -51,14 +51,16 @@ fn a_claim_of_a_class_that_binds_at_once_is_said_to_get_its_volume_first() {
     let files = said(&[of("azurefile-csi"), pods(&["data"])].concat());
     assert_eq!(
         files[1],
-        "claim `default/data` gets its volume first (StorageClass `azurefile-csi` binds at once, whose volumes every \
+        "claim `default/data` gets its volume first (StorageClass `azurefile-csi` binds immediately, whose volumes every \
          node reaches)"
     );
     let unknown = said(&[class("other", "example.com/other"), of("other"), pods(&["data"])].concat());
     assert_eq!(
         unknown,
-        ["claim `default/data` gets its volume first (StorageClass `other` binds at once, and volumes of \
-          `example.com/other` are taken to be reachable from every node)"]
+        [
+            "claim `default/data` gets its volume first (StorageClass `other` binds immediately, and volumes of \
+          `example.com/other` are taken to be reachable from every node)"
+        ]
     );
     let disk = said(&[class("now", "disk.csi.azure.com"), of("now"), pods(&["data"])].concat());
     assert_eq!(disk, [""; 0], "nobody knows its zone");

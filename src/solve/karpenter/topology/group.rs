@@ -215,7 +215,7 @@ impl Group {
         }
         if self.domains.is_empty() {
             return format!(
-                "{what} over `{key}` leaves no domain: no node has that label, and none can be made with it"
+                "{what} over `{key}` leaves no domain: no node has that label, and none can be created with it"
             );
         }
         let counts = self.domains.iter().take(SHOWN_MAX);

@@ -5,25 +5,25 @@ use super::case::Case;
 use super::evictions;
 use crate::model::{ConsolidationPolicy, Node, NodeName, NodeStage, Pod, PodKey};
 
-/// Returns why a node may not be removed as underused.
+/// Returns why a node may not be removed as underutilized.
 pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     let mut faults = Vec::new();
     let policy = node.pool.as_ref().and_then(|name| case.pool(name)).map(|pool| pool.disruption.policy);
     if policy == Some(ConsolidationPolicy::WhenEmpty) {
-        faults.push("is removed as underused, but its pool lets only empty nodes go".to_owned());
+        faults.push("is removed as underutilized, but its pool lets only empty nodes go".to_owned());
     }
     if node.stage != NodeStage::Initialized {
-        faults.push("is removed as underused, but never carried pods".to_owned());
+        faults.push("is removed as underutilized, but never carried pods".to_owned());
     }
     let pods: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
     if pods.is_empty() {
-        faults.push("is removed as underused, but is empty".to_owned());
+        faults.push("is removed as underutilized, but is empty".to_owned());
     }
     for pod in pods {
         faults.extend(
             kept(case, pod)
                 .or_else(|| on_its_way(case, &pod.key))
-                .map(|why| format!("is removed as underused, but pod `{}` {why}", pod.key)),
+                .map(|why| format!("is removed as underutilized, but pod `{}` {why}", pod.key)),
         );
     }
     faults
