@@ -112,8 +112,7 @@ impl Swap<'_> {
         }
         let most = case.policy.fleet.limits.cost_per_month.filter(|_| self.dearer_by.0 > 0)?;
         let after = (money(case).ok()? + self.dearer_by).per_month();
-        let why =
-            || format!("the fleet would cost {} µ$/month with it, the limit is {} µ$", after.0, most.0);
+        let why = || format!("the fleet would cost {} µ$/month with it, the limit is {} µ$", after.0, most.0);
         (after > most).then(|| (Rule::FleetLimits, why()))
     }
 
