@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     if folder.exists() && !folder.is_dir() {
-        return Err(Failure::error(format!("`{}` is no folder", folder.display()))
+        return Err(Failure::error(format!("`{}` is not a folder", folder.display()))
             .hint("name a folder, or `-` to print the manifests instead"));
     }
     let wrote = Written { folder, pools: started.pools, region, reviewing };
@@ -99,11 +99,11 @@ impl Written<'_> {
         }
         write(&file, text)?;
         beside.iter().try_for_each(|(path, text)| write(path, text))?;
-        let (pools, are) = match pools {
-            1 => ("a NodePool".to_owned(), "it is"),
-            many => (format!("{many} NodePools"), "they are"),
+        let kinds = match pools {
+            1 => "NodeFleet, NodePool and AKSNodeClass".to_owned(),
+            many => format!("NodeFleet, {many} NodePools and their AKSNodeClasses"),
         };
-        ui.text(&format!("Wrote {}: a NodeFleet, {pools} and what {are} built with.\n", file.display()))?;
+        ui.text(&format!("Wrote {}: {kinds}\n", file.display()))?;
         for (path, _) in &beside {
             ui.text(&format!("Wrote {}\n", path.display()))?;
         }
@@ -122,7 +122,7 @@ fn region_said(started: &Started) -> String {
     let Started { region, region_from, .. } = started;
     let whence = match region_from {
         RegionFrom::User => "from `--location`",
-        RegionFrom::File => "of the file",
+        RegionFrom::File => "from the file",
         RegionFrom::Nobody => {
             "a guess, since `--location` was not given: sizes and prices are those of `spec.cluster.location`"
         }
@@ -150,7 +150,7 @@ fn start(file: &Path, said: Said, ui: Ui) -> Result<Started, Failure> {
     let written = Source::new("nodeform.yaml", started.text.clone());
     if let Err(faults) = offline::read(vec![written]) {
         for fault in faults {
-            ui.aside(&format!("warning: to be mended by hand: {fault}\n"));
+            ui.aside(&format!("warning: fix by hand: {fault}\n"));
         }
     }
     Ok(started)
@@ -165,7 +165,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
 /// The manifests. Names are checked before they come here, so that they need no quoting beyond what stands.
 fn manifest(cluster: &str, location: &str) -> String {
     format!(
-        r#"# What holds for the whole cluster.
+        r#"# Settings of the whole cluster.
 apiVersion: nodeform.dev/v1alpha1
 kind: NodeFleet
 metadata:
@@ -182,7 +182,7 @@ spec:
     cpu: "400"
     costPerMonth: "10000" # US dollars
 ---
-# Which nodes may be made. Narrow or widen it with requirements; `nodeform catalog` lists what there is.
+# Which nodes may be created. Narrow or widen it by requirements; `nodeform catalog` lists the sizes.
 apiVersion: karpenter.sh/v1
 kind: NodePool
 metadata:
@@ -193,13 +193,13 @@ spec:
       requirements:
         - key: kubernetes.io/arch
           operator: In
-          values: [amd64] # add arm64 once your images run there: it is cheaper
+          values: [amd64] # add arm64 if your images support it: it is cheaper
         - key: kubernetes.io/os
           operator: In
           values: [linux]
         - key: karpenter.sh/capacity-type
           operator: In
-          values: [on-demand] # add spot for what may be taken away
+          values: [on-demand] # add spot for workloads that tolerate evictions
         - key: karpenter.azure.com/sku-family
           operator: In
           values: [D, E, F]

@@ -70,7 +70,7 @@ fn nodes_come_and_go_in_a_real_cluster_by_hand_and_by_themselves() {
     disturbed::the_leader_is_frozen(&bed, &inflate, &mut controllers);
     clock.ends("the leader is frozen past its Lease");
     // An API server that has just started forbids everything until it has read its roles.
-    audit::nothing_was_forbidden(audit::asked(&bed));
+    audit::nothing_was_forbidden(&audit::asked(&bed));
     disturbed::the_api_server_goes(&mut bed, &inflate);
     inflate.scaled(0);
     inflate.eyes.only_the_system_node_is_left();

@@ -158,10 +158,10 @@ fn all_say_the_same(installation: &Installation<'_>, (comments, folder, gone): (
     let told = status.lines().any(|line| line.contains(folder) && line.contains("Done"));
     assert!(told, "{status}");
 
-    audit::nothing_was_forbidden(audit::asked(bed));
+    audit::nothing_was_forbidden(&audit::asked(bed));
     let proposer = audit::asked_by_the_proposer(bed);
     let others = proposer.iter().filter(|asked| asked.is_write() && asked.name != "nodeform-proposer");
     let others: Vec<&audit::Asked> = others.collect();
     assert!(others.is_empty(), "the proposer writes nothing but its Lease: {others:#?}");
-    audit::nothing_was_forbidden(proposer);
+    audit::nothing_was_forbidden(&proposer);
 }
