@@ -52,6 +52,9 @@ const PODS: usize = 10_000;
 /// How many of the nodes carry pods where the others are to go.
 const BUSY: usize = 700;
 
+/// The UID of the cluster's namespace `kube-system`, by which VMs are known as this cluster's.
+const CLUSTER: &str = "22222222-3333-4444-8555-666666666666";
+
 /// How a world in memory answers.
 const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
 
@@ -304,7 +307,8 @@ fn deployment() -> Value {
 
 /// Nodes that stand on VMs, their NodeClaims, and pods on the first of them.
 fn running_cluster(busy: usize) -> Vec<Value> {
-    let mut documents = vec![settings(), node_pool(), node_class()];
+    let system = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": CLUSTER}});
+    let mut documents = vec![settings(), system, node_pool(), node_class()];
     for number in 0..NODES {
         let (node, claim) = node_and_claim(number);
         documents.extend([node, claim]);
@@ -340,7 +344,7 @@ fn node_and_claim(number: usize) -> (Value, Value) {
             "conditions": [{"type": "Ready", "status": "True"}]}});
     let claim = json!({"apiVersion": "karpenter.sh/v1", "kind": "NodeClaim",
         "metadata": {"name": format!("general-{number:04}"), "labels": labels,
-            "annotations": {"nodeform.dev/cluster": "demo"}},
+            "annotations": {"nodeform.dev/cluster": CLUSTER}},
         "spec": {"requirements": [], "nodeClassRef": {"group": "karpenter.azure.com", "kind": "AKSNodeClass", "name": "default"}},
         "status": {"providerID": provider, "nodeName": name(number)}});
     (node, claim)
