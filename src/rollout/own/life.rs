@@ -10,7 +10,7 @@ use std::sync::Arc;
 use jiff::{SignedDuration, Timestamp};
 
 use super::absent::{Absent, confirmed};
-use super::{foreign, is_of_foreign_vm};
+use super::{foreign, is_of_foreign_vm, item_of};
 use crate::model::{ClaimName, NodeName};
 use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
@@ -233,13 +233,13 @@ impl<'a> One<'a> {
         let item = self.claim.annotations.get(mark::ITEM).cloned();
         self.world.vms.values().filter(move |vm| {
             let is_named = named.is_some_and(|id| id.eq_ignore_ascii_case(&vm.id));
-            let is_made = item.is_some() && vm.tags.get(&*mark::tag(mark::ITEM)) == item.as_ref();
+            let is_made = item.is_some() && item_of(&vm.tags) == item.as_ref();
             (is_named || is_made) && foreign(&vm.tags, cluster, None).is_none()
         })
     }
 
     fn made_for(&self, vm: &SeenVm) -> Option<ChangeId> {
-        vm.tags.contains_key(&*mark::tag(mark::ITEM)).then(|| self.change.clone())
+        item_of(&vm.tags).is_some().then(|| self.change.clone())
     }
 
     fn interfaces(&self) -> impl Iterator<Item = (Arc<str>, Provisioning)> {
@@ -248,7 +248,7 @@ impl<'a> One<'a> {
         let named = self.vm_id().map(|id| last(id).to_ascii_lowercase());
         self.world.interfaces.values().filter_map(move |nic| {
             let is_named = named.as_deref().is_some_and(|name| last(&nic.id).eq_ignore_ascii_case(name));
-            let is_made = item.is_some() && nic.tags.get(&*mark::tag(mark::ITEM)) == item.as_ref();
+            let is_made = item.is_some() && item_of(&nic.tags) == item.as_ref();
             let is_ours = (is_named || is_made) && foreign(&nic.tags, cluster, None).is_none();
             (is_ours && !is_of_foreign_vm(&nic.id, world, cluster)).then(|| (nic.id.clone(), nic.state))
         })
@@ -349,7 +349,7 @@ pub(in crate::rollout) fn orphans<'a>(
     let items: BTreeSet<Arc<str>> =
         world.claims.values().filter_map(|claim| claim.annotations.get(mark::ITEM).cloned()).collect();
     world.vms.iter().filter_map(move |(id, vm)| {
-        let item = vm.tags.get(&*mark::tag(mark::ITEM));
+        let item = item_of(&vm.tags);
         let is_known = claimed.contains(&**id)
             || item.is_some_and(|item| {
                 items.contains(item) || keeping.changes.contains(&ChangeId(item.clone()))

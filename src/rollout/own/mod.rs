@@ -22,10 +22,7 @@ pub fn foreign(
     cluster: &ClusterIdentity,
     change: Option<&ChangeId>,
 ) -> Option<String> {
-    let value = |name: &str| {
-        let mut found = tags.iter().filter(|(key, _)| key.eq_ignore_ascii_case(name));
-        found.next().map(|(_, value)| &**value)
-    };
+    let value = |name: &str| tag(tags, name).map(|value| &**value);
     let own = mark::tag(mark::CLUSTER);
     let name = cluster.id.rsplit('/').next().unwrap_or_default();
     let other = |tag: &str, found: Option<&str>, wanted: &str| match found {
@@ -46,6 +43,17 @@ pub fn foreign(
     change
         .filter(|change| value(&item) != Some(&*change.0))
         .map(|change| other(&item, value(&item), &change.0))
+}
+
+/// Returns the value of a tag. Azure ignores the case of tag names, and policies or people may write them in another case.
+pub(super) fn tag<'a>(tags: &'a BTreeMap<Arc<str>, Arc<str>>, name: &str) -> Option<&'a Arc<str>> {
+    tags.get(name)
+        .or_else(|| tags.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value))
+}
+
+/// Returns the id of the change that created a resource, by its tags.
+pub(super) fn item_of(tags: &BTreeMap<Arc<str>, Arc<str>>) -> Option<&Arc<str>> {
+    tag(tags, &mark::tag(mark::ITEM))
 }
 
 /// Returns whether a network interface belongs to a VM that is not ours, by their common name: it stays with that VM, which

@@ -43,21 +43,26 @@ async fn a_role_that_is_narrowed_and_widened_again_leaves_nothing_and_holds_noth
     }
 }
 
-#[tokio::test(start_paused = true)]
-async fn a_vm_whose_tags_somebody_replaces_while_it_is_made_is_never_deleted() {
-    let mut story = Story::of("auto", 5).await;
-    story.wait(|| !story.vms().is_empty()).await;
+/// The only VM that there is, by its id in Azure.
+fn vm_id(story: &Story) -> String {
     let name = story.vms().remove(0);
-    let claim = story.claims().remove(0);
     let group = story.world.seen(|world| {
         let settings = world.settings();
         let (cluster, location) = (&settings.cluster, &settings.location);
         let group = format!("MC_{}_{}_{location}", cluster.resource_group, cluster.name);
         format!("/subscriptions/{}/resourceGroups/{group}", settings.subscription)
     });
-    let id = format!("{group}/providers/Microsoft.Compute/virtualMachines/{name}");
+    format!("{group}/providers/Microsoft.Compute/virtualMachines/{name}")
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vm_whose_tags_somebody_replaces_while_it_is_made_is_never_deleted() {
+    let mut story = Story::of("auto", 5).await;
+    story.wait(|| !story.vms().is_empty()).await;
+    let name = story.vms().remove(0);
+    let claim = story.claims().remove(0);
     let tags = json!({"tags": {"owner": "somebody"}});
-    let (status, answer) = story.arm("PATCH", &format!("{id}?{VERSION}"), &tags);
+    let (status, answer) = story.arm("PATCH", &format!("{}?{VERSION}", vm_id(&story)), &tags);
     assert!(status < 300, "{answer} of {claim}");
     story.runs(5).await;
     tokio::time::sleep(30 * MINUTE).await;
@@ -66,6 +71,29 @@ async fn a_vm_whose_tags_somebody_replaces_while_it_is_made_is_never_deleted() {
     story.wait(|| story.claims().is_empty()).await;
     tokio::time::sleep(30 * MINUTE).await;
     assert_eq!(story.vms(), [name], "{}", story.said());
+    story.terminated().await;
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_vm_whose_tags_somebody_writes_in_capitals_while_it_is_made_joins_and_goes_like_any_other() {
+    let mut story = Story::of("auto", 5).await;
+    story.wait(|| !story.vms().is_empty()).await;
+    let (name, vm) = (story.vms().remove(0), format!("{}?{VERSION}", vm_id(&story)));
+    let (_, found) = story.arm("GET", &vm, &Value::Null);
+    let tags = found["tags"].as_object().expect("it has tags").iter();
+    let tags: serde_json::Map<String, Value> =
+        tags.map(|(key, value)| (key.to_ascii_uppercase(), value.clone())).collect();
+    // Azure keeps the case of a tag that exists: the old ones go first.
+    for tags in [json!({}), Value::Object(tags)] {
+        let (status, answer) = story.arm("PATCH", &vm, &json!({"tags": tags}));
+        assert!(status < 300, "{answer}");
+    }
+    story.runs(5).await;
+    tokio::time::sleep(30 * MINUTE).await;
+    assert_eq!(story.vms(), [name], "{}", story.said());
+    one_of_each(&story, 1);
+    story.scale(0);
+    story.is_empty().await;
     story.terminated().await;
 }
 
