@@ -1,39 +1,40 @@
-//! The clock of the live side: the one place that asks what time it is.
+//! The clock of the live side: the only place that reads the current time.
 //!
-//! What lasts is measured and waited for by tokio's clock (`tokio::time::Instant`, `sleep`, `timeout`), which tests let
-//! stand and jump. What time it is says a [`Clock`]: made once by the command, handed on with the cluster.
+//! Durations are measured and awaited with tokio's clock (`tokio::time::Instant`, `sleep`, `timeout`), which tests can
+//! pause and advance. The wall-clock time comes from a [`Clock`], which the command creates once and passes on with the
+//! cluster.
 //!
-//! Must never be asked above the line, where time is a value, nor decide anything.
+//! Must never be used by the pure modules, where time is a value, nor decide anything.
 
 use jiff::{SignedDuration, Timestamp};
 use tokio::time::Instant;
 
-/// Says what time it is. Copies say the same.
+/// Wall clock. Copies return the same time.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(Kind);
 
 #[derive(Clone, Copy, Debug)]
 enum Kind {
-    /// The machine's, which somebody may set while it runs.
+    /// The machine's clock, which may be set while the program runs.
     Machine,
-    /// It was this time at that moment, and goes on with tokio's clock.
+    /// Starts with `time` at `moment` and advances with tokio's clock.
     Since { time: Timestamp, moment: Instant },
 }
 
 impl Clock {
-    /// The clock of this machine.
+    /// Returns the clock of this machine.
     #[must_use]
     pub const fn of_this_machine() -> Self {
         Self(Kind::Machine)
     }
 
-    /// A clock that says this time now, and goes on with tokio's: where that stands, so does this one.
+    /// Returns a clock that starts at this time and advances with tokio's clock: if that is paused, so is this one.
     #[must_use]
     pub fn beginning_at(time: Timestamp) -> Self {
         Self(Kind::Since { time, moment: Instant::now() })
     }
 
-    /// What time it is.
+    /// Returns the current time.
     #[must_use]
     #[expect(clippy::disallowed_methods, reason = "this is the one place that asks")]
     pub fn now(&self) -> Timestamp {
@@ -63,7 +64,7 @@ mod tests {
         assert_eq!(clock.now(), start + SignedDuration::from_hours(1));
     }
 
-    /// Plans are made on a thread of their own: were time to jump meanwhile, every deadline would pass.
+    /// Plans are made on a separate thread: if time jumped meanwhile, every deadline would pass.
     #[tokio::test(start_paused = true)]
     async fn time_stands_while_a_thread_of_its_own_works() {
         let clock = Clock::beginning_at(Timestamp::UNIX_EPOCH);

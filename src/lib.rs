@@ -1,4 +1,4 @@
-//! nodeform plans the nodes of a Kubernetes cluster on Azure: the map.
+//! nodeform plans the nodes of a Kubernetes cluster on Azure: overview of the crate.
 //!
 //! ```text
 //!  manifests, dumps ──▶ manifests ──▶ snapshot ─┐                            ┌─ render ──▶ terminal, files
@@ -10,64 +10,64 @@
 //!
 //! | module | what it is |
 //! | --- | --- |
-//! | [`model`] | the nouns: values that are valid as soon as they exist |
-//! | [`api`] | wire types in Karpenter's words; the source of `crds/` and `schemas/` |
-//! | [`policy`] | NodePools, classes and the fleet: wire to values, every fault at once |
+//! | [`model`] | domain types: values that are valid by construction |
+//! | [`api`] | wire types in Karpenter's terms; the source of `crds/` and `schemas/` |
+//! | [`policy`] | NodePools, classes and the fleet: wire types to values, reporting all faults together |
 //! | [`manifests`] | YAML and JSON documents to pods and nodes |
-//! | [`upgrade`] | older guides, and guides for other clouds, to the form that AKS takes |
-//! | [`catalog`] | what Azure sells, as instance types |
-//! | [`snapshot`] | what was seen, once, with its gaps and assumptions |
-//! | [`solve`] | which nodes should exist, where each pod would go, and why |
-//! | [`plan`] | from what is to what should be: changes, reasons, preconditions, waves; the plan file |
-//! | [`check`] | the checker: a second opinion on a plan, sharing no reasoning with the first |
-//! | [`review`] | the stages that a plan passes, what a second plan covers of it, and its folder that people review |
-//! | [`world`] | the objects of a cluster as they were last seen: one store for planning and for carrying plans out |
-//! | [`rollout`] | when an approved plan is applied: what may be done next, and what became of each change |
-//! | [`ledger`] | which plans with effects there were, and what became of them, as NodePlan objects |
+//! | [`upgrade`] | older manifests, and manifests for other clouds, to the form that AKS accepts |
+//! | [`catalog`] | Azure's VM sizes and prices, as instance types |
+//! | [`snapshot`] | one observation of a cluster, with its gaps and assumptions |
+//! | [`solve`] | which nodes should exist, where each pod would run, and why |
+//! | [`plan`] | current to desired state: changes, reasons, preconditions, waves; the plan file |
+//! | [`check`] | the checker: verifies a plan independently of the solver |
+//! | [`review`] | the stages that a plan passes, what a second plan covers of it, and the plan folder for review |
+//! | [`world`] | the last seen objects of a cluster: one store for planning and for applying plans |
+//! | [`rollout`] | applying an approved plan: the next actions, and the outcome of each change |
+//! | [`ledger`] | history of plans with effects and their outcomes, as NodePlan objects |
 //! | [`render`] | values to text |
-//! | [`sim`] | the world after a plan, in memory; a simulated Azure with a small cluster |
-//! | [`agent_pools`] | agent pools of AKS to NodePools, classes and a fleet to start from |
-//! | [`offline`] | from files to a checked plan: the steps in their order |
-//! | [`automatic`] | the rounds of the controller: when one begins, what of its plans may begin, and what becomes of proposals |
-//! | `arm` | Azure's requests and answers as values: built and read, not sent; bodies with feature `live` |
+//! | [`sim`] | the cluster after a plan, in memory; a simulated Azure with a small cluster |
+//! | [`agent_pools`] | AKS agent pools to initial NodePools, classes and a fleet |
+//! | [`offline`] | from files to a checked plan: the steps in order |
+//! | [`automatic`] | the controller's rounds: when one starts, which of its plans' changes may start, and the outcome of proposals |
+//! | `arm` | Azure requests and answers as values: built and read, not sent; bodies with feature `live` |
 //! | `bootstrap` | what a new VM needs in order to join, with secrets that cannot be printed |
-//! | [`launch`] | what VMs of a live plan are made of, and which nodes it means |
-//! | `clock` | what time it is, for the live side; tests let it stand and jump (feature `live`) |
-//! | `azure` | who signs in, and sending what `arm` built (feature `live`) |
+//! | [`launch`] | how the VMs of a live plan are configured, and which nodes it refers to |
+//! | `clock` | the current time for the live side; tests can pause and advance it (feature `live`) |
+//! | `azure` | signing in, and sending the requests of `arm` (feature `live`) |
 //! | `cluster` | the Kubernetes client (feature `live`) |
-//! | `observe` | a cluster and its Azure resources, read once, to a snapshot (feature `live`) |
-//! | `apply` | carries an approved plan out: looks, asks `rollout`, acts, looks again (feature `live`) |
-//! | `controller` | the modes `auto` and `review` in the cluster: Lease, rounds, what is in flight, what is proposed and merged, status; in one process or two (feature `live`) |
+//! | `observe` | reads a cluster and its Azure resources once, into a snapshot (feature `live`) |
+//! | `apply` | applies an approved plan: observes, asks `rollout`, acts, observes again (feature `live`) |
+//! | `controller` | the modes `auto` and `review` in the cluster: Lease, rounds, plans in progress, proposed and merged plans, status; in one process or two (feature `live`) |
 //! | `azure_sim` | the simulated Azure over HTTPS on loopback, and in memory (feature `sim-server`) |
 //! | `git` | manifests of a Git revision, from the object database; plans on branches of a server (feature `git`) |
 //! | `forge` | pull requests of Gitea, GitHub, GitLab and Azure DevOps: upkeep, reviews, statuses (feature `live`) |
 //! | `gitops` | plans through a repository: proposed on branches, merged, planned again before they are applied (feature `live`) |
 //! | `cli` | one file for each command; the only place that reads files and prints (feature `cli`) |
 //!
-//! Everything but `git`, `forge`, `gitops`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and
-//! `azure_sim` is pure: no file, no clock, no environment, no randomness, no order that differs from run to run.
-//! `tests/core/architecture.rs` holds that, and which module may use which.
+//! All modules except `git`, `forge`, `gitops`, `cli`, `clock`, `azure`, `cluster`, `observe`, `apply`, `controller` and
+//! `azure_sim` are pure: no files, no clock, no environment, no randomness, the same order in every run.
+//! `tests/core/architecture.rs` enforces that, and which module may use which.
 //!
-//! # Invariants, and the test that holds each
+//! # Invariants, and the test that enforces each
 //!
-//! 1. Above the line there is no effect: `architecture.rs`.
+//! 1. Pure modules have no effects: `architecture.rs`.
 //! 2. The same input gives the same bytes, whatever the order of documents: `properties.rs`.
 //! 3. Pure stages cannot fail; they explain. What does not fit is a value with a reason: `properties.rs`.
-//! 4. The checker is independent, and checks every plan that a command or a test makes: `architecture.rs` holds
-//!    both, and names the four places that make plans; each hands them to the checker.
-//! 5. Settled stays settled: planning the planned fleet again gives nothing to do: `properties.rs`.
-//! 6. Unknown is not empty: what could not be read never deletes anything: `judge.rs`.
+//! 4. The checker is independent, and checks every plan that a command or a test makes: `architecture.rs` enforces
+//!    both, and names the four places that make plans; each passes them to the checker.
+//! 5. Plans are stable: planning the planned fleet again gives no changes: `properties.rs`.
+//! 6. Unknown is not empty: data that could not be read never causes a deletion: `judge.rs`.
 //! 7. Every format has a version; schemas and CRDs are generated from the types: `generated.rs`.
-//! 8. What runs is moved only for a reason that the plan names, and within every budget: `judge.rs`.
+//! 8. Running pods are moved only for a reason that the plan names, and within every budget: `judge.rs`.
 //!
 //! # Glossary
 //!
-//! - **plan**: what would change. **hold**: what waits, and for what. **approve**: let it happen.
+//! - **plan**: the changes to make. **hold**: a waiting change and its condition. **approve**: allow a change.
 //! - **size**: an Azure VM size. **pool**: a NodePool. **class**: an AKSNodeClass.
-//! - **offering**: a size in a zone, bought in one way. **shape**: pods that the scheduler cannot tell apart.
-//! - **headroom**: room that CapacityBuffers keep for pods to come. **slack**: room in a small fleet for a scheduler that
-//!   does not know the plan.
-//! - **estimate**: a figure that a stated rule made; marked `~` in every output (`docs/reference/estimates.md`).
+//! - **offering**: a size in a zone with one purchase option. **shape**: pods that the scheduler cannot tell apart.
+//! - **headroom**: capacity that CapacityBuffers reserve for future pods. **slack**: free capacity in a small fleet for a
+//!   scheduler that does not know the plan.
+//! - **estimate**: a value from a documented rule, marked `~` in every output (`docs/reference/estimates.md`).
 
 pub mod agent_pools;
 pub mod api;

@@ -1,4 +1,4 @@
-//! How the VMs of an agent pool are built, in the words of an AKSNodeClass.
+//! VM settings of an agent pool, as fields of an AKSNodeClass.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::profile::AgentPool;
 use super::read::Fields;
 use crate::api::aks_node_class::Sysctls;
 
-/// What AKS and AKSNodeClass call the same setting of the kubelet.
+/// Names of the same kubelet setting: in AKS, and in an AKSNodeClass.
 const KUBELET: [(&str, &str); 9] = [
     ("cpuManagerPolicy", "cpuManagerPolicy"),
     ("cpuCfsQuota", "cpuCFSQuota"),
@@ -19,12 +19,12 @@ const KUBELET: [(&str, &str); 9] = [
     ("failSwapOn", "failSwapOn"),
 ];
 
-/// The least and the most GB that an AKSNodeClass takes as an OS disk.
+/// OS disk sizes that an AKSNodeClass accepts, in GB.
 const OS_DISK_GB: std::ops::RangeInclusive<u64> = 30..=2048;
-/// The least and the most pods that an AKSNodeClass takes.
+/// `maxPods` values that an AKSNodeClass accepts.
 const PODS: std::ops::RangeInclusive<u64> = 10..=250;
 
-/// Reads how VMs are built into the pool.
+/// Reads the VM settings into the pool.
 pub(super) fn read(fields: &Fields<'_>, pool: &mut AgentPool) {
     let mut set = |key: &str, value: Value| {
         pool.class.insert(key.to_owned(), value);
@@ -143,7 +143,7 @@ fn linux(fields: &Fields<'_>, left_out: &mut Vec<String>) -> Map<String, Value> 
     linux
 }
 
-/// Returns what an AKSNodeClass calls a kernel setting: the names differ in the case of letters only.
+/// Returns the AKSNodeClass name of a sysctl. It differs from the AKS name only in case.
 fn sysctl(key: &str, value: &Value) -> Option<String> {
     let upper = key.replace("Ipv4", "IPv4").replace("IPv4Tcp", "IPv4TCP").replace("IPv4Ip", "IPv4IP");
     let name = upper.replace("TCPkeepalive", "TCPKeepalive");

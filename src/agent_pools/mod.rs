@@ -1,7 +1,7 @@
-//! Agent pools of AKS -> NodePools, AKSNodeClasses and a NodeFleet to start from, as text with comments.
+//! Converts AKS agent pools to initial NodePools, AKSNodeClasses and a NodeFleet, as YAML with comments.
 //!
-//! Text in, text out. What cannot be carried over is listed and never dropped in silence; nothing is decided
-//! about nodes, and nothing is read from the world.
+//! Text in, text out. Settings that cannot be carried over are listed, never dropped silently. Never decides anything
+//! about nodes, and never reads from the cluster or Azure.
 
 mod class;
 mod nodes;
@@ -17,7 +17,7 @@ use crate::model::Region;
 pub use profile::{AgentPool, Cluster, Mode};
 pub use read::{Input, read};
 
-/// What the user says beside the file, and what is taken where neither says it.
+/// Values given by the user. They override the file; the defaults apply if neither sets them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
     /// The cluster's name.
@@ -26,39 +26,39 @@ pub struct Said {
     pub location: Option<Region>,
 }
 
-/// Manifests to start from.
+/// The generated manifests.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Started {
     /// The manifests.
     pub text: String,
-    /// How many NodePools they hold.
+    /// Number of NodePools in `text`.
     pub pools: usize,
-    /// The region that they name.
+    /// The region used in the manifests.
     pub region: Region,
-    /// Who said so.
+    /// Source of the region.
     pub region_from: RegionFrom,
-    /// What could not be carried over, or must be looked at, each with its pool.
+    /// Settings that could not be carried over or need a check, each with its pool.
     pub left_out: Vec<String>,
 }
 
-/// Who said which region manifests are to start with.
+/// Source of the region in the generated manifests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RegionFrom {
     /// The user.
     User,
-    /// The file that is converted.
+    /// The converted file.
     File,
-    /// Nobody: it is a guess.
+    /// None: the default, [`REGION`], is a guess.
     Nobody,
 }
 
-/// The region where nobody says one: that of Azure's own price examples.
+/// Default region: the one in Azure's own price examples.
 pub const REGION: &str = "eastus";
 
 /// Converts a file: the output of `az aks nodepool list` or `az aks show`, or a dump of Nodes.
 ///
 /// # Errors
-/// Why the file is none of these.
+/// The reason if the file is none of these.
 pub fn start(source: Source, said: &Said) -> Result<Started, Vec<String>> {
     Ok(write::started(&read::read(source)?, said))
 }

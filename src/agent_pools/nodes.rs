@@ -1,4 +1,4 @@
-//! Nodes that run -> the agent pools that they are of, as far as nodes say it.
+//! Derives agent pools from existing Nodes, as far as Nodes describe them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,9 +23,9 @@ const WRITTEN_BY_OTHERS: [&str; 7] = [
     "topology.disk.csi.azure.com",
 ];
 
-/// Reads Nodes and groups them by agent pool; those that Karpenter made are none.
+/// Reads Nodes and groups them by agent pool. Skips nodes created by Karpenter.
 pub(super) fn read(source: Source) -> Result<Input, Vec<String>> {
-    // What is no manifest at all is told below, not what it lacks to be one.
+    // Objects that are not manifests are skipped here and reported below as "neither agent pools nor Nodes".
     let objects = manifests::read(vec![Source { is_walked: true, ..source }])
         .map_err(|faults| faults.iter().map(ToString::to_string).collect::<Vec<_>>())?;
     let mut pools: BTreeMap<&Arc<str>, Vec<&Node>> = BTreeMap::new();
@@ -79,7 +79,7 @@ fn agent_pool(name: &str, nodes: &[&Node]) -> AgentPool {
     pool
 }
 
-/// Returns the labels that all nodes have alike and that a user wrote.
+/// Returns the user-defined labels that all nodes share.
 fn labels(nodes: &[&Node]) -> BTreeMap<String, String> {
     let Some((first, rest)) = nodes.split_first() else { return BTreeMap::new() };
     let is_shared =
@@ -95,7 +95,7 @@ fn labels(nodes: &[&Node]) -> BTreeMap<String, String> {
     shared.map(|(key, value)| (key.to_string(), value.to_string())).collect()
 }
 
-/// Returns the taints that all nodes have; those of trouble and of starting are nobody's wish.
+/// Returns the taints that all nodes share, without node condition and startup taints.
 fn taints(nodes: &[&Node]) -> Vec<String> {
     let Some((first, rest)) = nodes.split_first() else { return Vec::new() };
     let is_kept = |taint: &&Taint| {

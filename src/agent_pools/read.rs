@@ -1,7 +1,7 @@
-//! The file: what `az` prints, Azure's own answers, or Nodes.
+//! Reads the input file: output of `az`, responses of ARM, or Nodes.
 //!
-//! `az` and ARM spell some fields differently (`vnetSubnetId`, `vnetSubnetID`), and ARM nests them under
-//! `properties`: both are read alike, whatever the case of their letters.
+//! `az` and ARM spell some fields differently (`vnetSubnetId`, `vnetSubnetID`), and ARM nests them under `properties`.
+//! Both forms are accepted; names are case-insensitive.
 
 use std::collections::BTreeMap;
 
@@ -12,21 +12,21 @@ use super::nodes;
 use super::profile::{AgentPool, Cluster, Mode};
 use crate::manifests::Source;
 
-/// What a file holds.
+/// Contents of a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Input {
-    /// The agent pools, by name.
+    /// The agent pools, sorted by name.
     pub pools: Vec<AgentPool>,
     /// The cluster.
     pub cluster: Cluster,
-    /// Whether it was made of Nodes, which say less than AKS does.
+    /// Whether it was derived from Nodes, which carry less information than AKS's own description.
     pub is_of_nodes: bool,
 }
 
 /// Reads a file.
 ///
 /// # Errors
-/// Why it holds no agent pools.
+/// The reason why it holds no agent pools.
 pub fn read(source: Source) -> Result<Input, Vec<String>> {
     let value = serde_json::from_slice::<Value>(&source.bytes).ok();
     let mut input = match value.as_ref().and_then(profiles) {
@@ -46,7 +46,7 @@ pub fn read(source: Source) -> Result<Input, Vec<String>> {
     }
 }
 
-/// Fields of an object by their names in lower case, those under `properties` included.
+/// Fields of an object by their lower-case names, including those under `properties`.
 pub(super) struct Fields<'a>(BTreeMap<String, &'a Value>);
 
 impl<'a> Fields<'a> {
@@ -84,12 +84,12 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Writes a name as it is compared: `vnetSubnetID`, `vnetSubnetId` and `scale-down-…` as `az` has them.
+/// Normalizes a name for comparison: `vnetSubnetID`, `vnetSubnetId`, and the `scale-down-…` names of `az`.
 fn folded(key: &str) -> String {
     key.chars().filter(|letter| *letter != '-').flat_map(char::to_lowercase).collect()
 }
 
-/// Finds the profiles of agent pools, and what is said about the cluster.
+/// Finds the agent pool profiles and the cluster's settings.
 fn profiles(value: &Value) -> Option<(Vec<Value>, Cluster)> {
     let is_profile = |value: &Value| Fields::of(value).get("vmSize").is_some();
     let listed = value.as_array().or_else(|| value.get("value").and_then(Value::as_array));
@@ -98,7 +98,7 @@ fn profiles(value: &Value) -> Option<(Vec<Value>, Cluster)> {
             let cluster = list.first().map(of_id).unwrap_or_default();
             return Some((list.clone(), cluster));
         }
-        // `az aks list` with one cluster says as much as `az aks show`.
+        // `az aks list` with one cluster holds as much as `az aks show`.
         return match list.as_slice() {
             [one] => profiles(one),
             _ => None,
@@ -145,7 +145,7 @@ fn cluster(fields: &Fields<'_>) -> Cluster {
     cluster
 }
 
-/// What a pool's id says: `…/resourceGroups/GROUP/…/managedClusters/NAME/agentPools/POOL`.
+/// Reads the cluster from a pool's id: `…/resourceGroups/GROUP/…/managedClusters/NAME/agentPools/POOL`.
 fn of_id(profile: &Value) -> Cluster {
     let fields = Fields::of(profile);
     let id = fields.text("id").unwrap_or_default();
@@ -186,7 +186,7 @@ fn agent_pool(fields: &Fields<'_>) -> AgentPool {
     pool
 }
 
-/// Says what of a pool Karpenter has nothing for.
+/// Lists the settings of a pool that have no counterpart in Karpenter.
 fn without_counterpart(fields: &Fields<'_>, pool: &AgentPool) -> Vec<String> {
     const WORDS: [(&str, &str); 9] = [
         ("podSubnetID", "pods get no subnet of their own"),
@@ -230,7 +230,7 @@ fn without_counterpart(fields: &Fields<'_>, pool: &AgentPool) -> Vec<String> {
     out
 }
 
-/// Returns a price as it is written; -1 is how Azure writes "no limit".
+/// Returns a price as written; `None` for -1, which means "no limit" in Azure.
 fn price_text(value: &Value) -> Option<String> {
     let text = value.as_number()?.to_string();
     (!text.starts_with("-1")).then_some(text)

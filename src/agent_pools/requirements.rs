@@ -1,17 +1,17 @@
-//! From the size of an agent pool to requirements that leave a choice: the same family and generation or a
-//! newer one, from as many vCPUs up to four times as many. What pods fitted on still fits, and price decides.
+//! Turns the VM size of an agent pool into flexible requirements: the same family, the same or a newer generation, and
+//! one to four times the vCPUs. Pods that fitted before still fit, and price decides.
 //!
-//! GPUs are kept to the exact size: pods rely on their model.
+//! GPU sizes are kept exactly, because pods rely on the GPU model.
 
 use super::profile::AgentPool;
 use crate::catalog::size_name::SizeName;
 use crate::model::{Region, SkuName, label};
 
-/// How many times the vCPUs of the agent pool's size a node may have: fewer, larger nodes pack better, and
-/// losing one is not yet a quarter of a usual pool.
+/// Maximum vCPUs of a node, as a multiple of the agent pool's size. Fewer, larger nodes pack better, and losing one is
+/// still less than a quarter of a usual pool.
 const CPU_FACTOR: u32 = 4;
 
-/// A requirement with the reason for it.
+/// A requirement and the reason for it.
 pub(super) struct Asked {
     pub(super) key: &'static str,
     pub(super) operator: &'static str,
@@ -26,7 +26,7 @@ impl Asked {
     }
 }
 
-/// Returns what nodes that take over from an agent pool must be.
+/// Returns the requirements for nodes that replace those of an agent pool.
 pub(super) fn of(pool: &AgentPool, region: &Region) -> Vec<Asked> {
     let parts = SizeName::parse(&SkuName::new(&pool.size));
     let is_arm = parts.as_ref().is_some_and(|parts| parts.has('p'));

@@ -5,7 +5,7 @@ fn started(text: &str) -> Started {
     start(Source::new("pools.json", text), &said).expect("the file holds agent pools")
 }
 
-/// The manifests are read by the reader of all manifests, without a fault.
+/// Reads the generated manifests with the normal manifest reader and checks that it reports no fault.
 fn valid(started: &Started) -> (crate::manifests::Objects, crate::policy::Policy) {
     let read = crate::offline::read(vec![Source::new("nodeform.yaml", started.text.clone())]);
     read.unwrap_or_else(|faults| panic!("{faults:#?}\n{}", started.text))

@@ -1,4 +1,5 @@
-//! The manifests: a NodeFleet, an AKSNodeClass for each way of building VMs, a NodePool for each agent pool.
+//! Writes the manifests: a NodeFleet, an AKSNodeClass for each distinct set of VM settings, and a NodePool for each
+//! agent pool.
 
 use std::collections::BTreeMap;
 
@@ -11,9 +12,9 @@ use super::{REGION, RegionFrom, Said, Started, requirements};
 use crate::catalog::{Catalog, size_name::SizeName};
 use crate::model::{Effect, Region, ResourceName, SkuName, label};
 
-/// What Cluster Autoscaler on AKS waits before it removes a node that is not needed.
+/// Time that Cluster Autoscaler on AKS waits before it removes an unneeded node.
 const UNNEEDED_TIME: &str = "10m";
-/// The name of the class that most pools share.
+/// Name of the AKSNodeClass that most pools share.
 const CLASS: &str = "default";
 
 /// Writes the manifests.
@@ -76,8 +77,8 @@ fn class_key(pool: &AgentPool) -> String {
     serde_json::to_string(&pool.class).unwrap_or_default()
 }
 
-/// Returns the distinct ways of building VMs with a name and the pools that use them. The one that most use
-/// is the default; others are named after their first pool.
+/// Returns the distinct sets of VM settings, each with a name and the pools that use it. The most used one is named
+/// `default`; the others are named after their first pool.
 fn classes<'a>(pools: &[&'a AgentPool]) -> Classes<'a> {
     let mut classes: Classes<'a> = BTreeMap::new();
     for pool in pools {
@@ -131,7 +132,7 @@ fn head(yaml: &mut Yaml, (version, kind): (&str, &str), name: &str) {
     yaml.line(1, &format!("name: {}", scalar(name)), "");
 }
 
-/// Makes a Kubernetes object's name of a cluster's: lower case, with `-` for what is not allowed.
+/// Converts a cluster name to a valid Kubernetes object name: lower case, with `-` for characters that are not allowed.
 pub(super) fn object_name(text: &str) -> String {
     let letter =
         |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
@@ -149,7 +150,7 @@ struct PoolWriter<'a> {
 }
 
 impl PoolWriter<'_> {
-    /// Writes the NodePool and returns what could not be carried over.
+    /// Writes the NodePool and returns the settings that could not be carried over.
     fn write(&self, yaml: &mut Yaml) -> Vec<String> {
         let pool = self.pool;
         let mut left_out = pool.left_out.clone();
@@ -219,7 +220,7 @@ impl PoolWriter<'_> {
         }
     }
 
-    /// As much as the agent pool could have at most.
+    /// Writes limits equal to the agent pool's maximum capacity.
     fn limits(&self, yaml: &mut Yaml, left_out: &mut Vec<String>) {
         let most = self.pool.autoscaled.map_or(self.pool.count, |(_, most)| most);
         if most == 0 {
@@ -281,7 +282,7 @@ fn size_of(pool: &AgentPool) -> String {
     format!("{}, {range}{spot}", pool.size)
 }
 
-/// Labels that a NodePool may not give: those of AKS and Karpenter.
+/// Returns whether a label belongs to AKS or Karpenter, so a NodePool must not set it.
 fn is_kept_by_others(key: &str) -> bool {
     let domain = key.split_once('/').map_or("", |(domain, _)| domain);
     let is_of = |other: &str| domain == other || domain.ends_with(&format!(".{other}"));
@@ -289,7 +290,7 @@ fn is_kept_by_others(key: &str) -> bool {
         || ["kubernetes.azure.com", "karpenter.sh", "karpenter.azure.com"].into_iter().any(is_of)
 }
 
-/// Reads `key=value:Effect` and `key:Effect`.
+/// Parses `key=value:Effect` and `key:Effect`.
 fn taint(text: &str) -> Option<(&str, &str, Effect)> {
     let (head, effect) = text.rsplit_once(':')?;
     let (key, value) = head.split_once('=').unwrap_or((head, ""));

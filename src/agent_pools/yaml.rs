@@ -1,14 +1,14 @@
-//! YAML with comments, as people write it: two spaces, a value in quotes where it could be read as something
-//! else.
+//! Writes YAML with comments as people write it: two spaces of indentation, and quotes only around values that could be
+//! misread.
 
 use serde_json::Value;
 
-/// YAML while it is written.
+/// YAML under construction.
 #[derive(Debug, Default)]
 pub(super) struct Yaml(String);
 
 impl Yaml {
-    /// Writes a line at this depth; a comment stands behind it.
+    /// Writes a line at this depth, followed by a comment.
     pub(super) fn line(&mut self, depth: usize, text: &str, comment: &str) {
         self.0.push_str(&"  ".repeat(depth));
         self.0.push_str(text);
@@ -19,7 +19,7 @@ impl Yaml {
         self.0.push('\n');
     }
 
-    /// Writes a line of comment.
+    /// Writes a comment line.
     pub(super) fn comment(&mut self, depth: usize, text: &str) {
         self.0.push_str(&"  ".repeat(depth));
         self.0.push_str("# ");
@@ -27,7 +27,7 @@ impl Yaml {
         self.0.push('\n');
     }
 
-    /// Writes a key with its value, maps and lists below it.
+    /// Writes a key with its value, with maps and lists below it.
     pub(super) fn entry(&mut self, depth: usize, key: &str, value: &Value) {
         match value {
             Value::Object(map) => {
@@ -59,8 +59,8 @@ fn value_text(value: &Value) -> String {
     }
 }
 
-/// Writes text as a scalar that is read as text. JSON's strings are YAML's, but for a few characters that
-/// YAML does not print.
+/// Writes text as a scalar that YAML reads as a string. JSON strings are valid YAML, except for a few characters that
+/// YAML requires to be escaped.
 pub(super) fn scalar(text: &str) -> String {
     let is_inner = |letter: char| letter.is_ascii_alphanumeric() || "-_./".contains(letter);
     let is_word = text.starts_with(|letter: char| letter.is_ascii_alphabetic()) && text.chars().all(is_inner);
@@ -83,7 +83,7 @@ pub(super) fn scalar(text: &str) -> String {
         .collect()
 }
 
-/// Returns text as it may stand in a comment: on one line.
+/// Returns text that is safe in a comment: on one line.
 fn plain(text: &str) -> String {
     let is_break = |letter: char| letter.is_control() || ('\u{2028}'..='\u{2029}').contains(&letter);
     text.chars().map(|letter| if is_break(letter) { ' ' } else { letter }).collect()

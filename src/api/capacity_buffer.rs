@@ -1,5 +1,6 @@
-//! `autoscaling.x-k8s.io/v1beta1` CapacityBuffer: room that is kept free for pods to come.
-//! Must stay field for field what the CRD accepts that Karpenter and the Cluster Autoscaler share.
+//! `autoscaling.x-k8s.io/v1beta1` CapacityBuffer: headroom for future pods.
+//!
+//! Must match field for field the CRD that Karpenter and the Cluster Autoscaler share.
 
 use serde::{Deserialize, Serialize};
 

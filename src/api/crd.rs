@@ -1,4 +1,5 @@
 //! Builds the CustomResourceDefinitions from the wire types.
+//!
 //! Must only be used to write and check `crds/` and `schemas/`: everything else reads the written files.
 
 use serde_json::{Value, json};
@@ -14,7 +15,7 @@ use super::node_plan_approval::NodePlanApprovalSpec;
 use super::node_pool::{NodePoolSpec, NodePoolStatus};
 use super::structural::schema_of;
 
-/// The OpenAPI schema of an object of a kind.
+/// Returns the OpenAPI schema of a kind's objects.
 pub fn schema(kind: Kind) -> Value {
     let (description, spec, status) = match kind {
         Kind::AksNodeClass => (
@@ -93,7 +94,7 @@ fn is_spec_required(kind: Kind) -> bool {
     }
 }
 
-/// The CustomResourceDefinition of a kind.
+/// Returns the CustomResourceDefinition of a kind.
 pub fn definition(kind: Kind) -> Value {
     let facts = kind.facts();
     let mut names = json!({
@@ -199,7 +200,7 @@ fn columns(kind: Kind) -> Vec<Value> {
     }
 }
 
-/// The columns of capacity that is kept free, as their authors have them.
+/// Returns the columns of CapacityBuffers, as in the original CRD.
 fn columns_of_buffer(age: Value) -> Vec<Value> {
     vec![
         described(column("Strategy", ".spec.provisioningStrategy", "string"), "How the headroom is kept."),
@@ -212,7 +213,7 @@ fn columns_of_buffer(age: Value) -> Vec<Value> {
     ]
 }
 
-/// The columns of what somebody decided about a plan.
+/// Returns the columns of NodePlanApprovals.
 fn columns_of_approval(age: Value) -> Vec<Value> {
     vec![
         described(column("Plan", ".spec.plan", "string"), "The NodePlan."),
@@ -223,7 +224,7 @@ fn columns_of_approval(age: Value) -> Vec<Value> {
     ]
 }
 
-/// A plan's columns: what is asked of one at a glance.
+/// Returns the columns of NodePlans: the most requested facts.
 fn columns_of_plan(age: Value) -> Vec<Value> {
     let monthly = "By how many dollars a month it changes what the fleet costs.";
     vec![
@@ -245,7 +246,7 @@ fn column(name: &str, path: &str, of_type: &str) -> Value {
     json!({"jsonPath": path, "name": name, "type": of_type})
 }
 
-/// Says what a column shows.
+/// Adds a description to a column.
 fn described(mut column: Value, description: &str) -> Value {
     column["description"] = json!(description);
     column

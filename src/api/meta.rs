@@ -1,5 +1,6 @@
-//! The part of an object that every kind has: its metadata, and the conditions of its status.
-//! Must never interpret a label or an annotation: what they mean is `policy`'s business.
+//! Common parts of all kinds: metadata, and the conditions of the status.
+//!
+//! Must never interpret a label or an annotation: that is the task of `policy`.
 
 use std::collections::BTreeMap;
 

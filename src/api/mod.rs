@@ -1,7 +1,7 @@
-//! Wire types in Karpenter's words: what users write and what an API server stores.
+//! Wire types in Karpenter's terms: what users write and what an API server stores.
 //!
-//! The types are the source of `crds/` and `schemas/`; a test keeps both current. Reading and writing an object keeps
-//! what the user wrote. Must never judge: that a field has a type does not make its value valid, `policy` does that.
+//! The types are the source of `crds/` and `schemas/`; a test keeps both current. Reading and writing an object
+//! preserves what the user wrote. Must never validate values beyond their types: `policy` does that.
 
 pub mod aks_node_class;
 pub mod capacity_buffer;
@@ -26,8 +26,8 @@ pub mod template;
 pub mod text;
 pub mod units;
 
-/// The kinds that nodeform reads as its own: Karpenter's, the buffer that it shares, NodeFleet, NodePlan, its
-/// chunks and its approvals.
+/// The kinds that nodeform defines or shares: Karpenter's, CapacityBuffer, NodeFleet, NodePlan, its chunks and its
+/// approvals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     /// `karpenter.azure.com` AKSNodeClass.
@@ -50,18 +50,18 @@ pub enum Kind {
     NodePool,
 }
 
-/// How an API server knows a kind, and its schema.
+/// API server facts about a kind, and its schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct KindFacts {
     /// API group.
     pub group: &'static str,
-    /// The version that is stored; what nodeform writes.
+    /// The stored version, which nodeform writes.
     pub version: &'static str,
-    /// An older version with the same fields, which is read as well.
+    /// An older version with the same fields, which is also accepted.
     pub version_deprecated: Option<&'static str>,
-    /// An older version with the same fields, which is read as well and which the definition does not serve.
+    /// An older version with the same fields, which is also accepted but not served by the CRD.
     pub version_unserved: Option<&'static str>,
-    /// Whether objects stand in namespaces.
+    /// Whether objects are namespaced.
     pub is_namespaced: bool,
     /// Name of the kind, as in `kind:`.
     pub kind: &'static str,
@@ -93,7 +93,7 @@ impl Kind {
         Self::NodePool,
     ];
 
-    /// How an API server knows the kind.
+    /// Returns the API server facts about the kind.
     pub fn facts(self) -> &'static KindFacts {
         match self {
             Self::AksNodeClass => &AKS_NODE_CLASS,
@@ -108,8 +108,8 @@ impl Kind {
         }
     }
 
-    /// The kind of a document, by its `apiVersion` and `kind`; `None` when it is none of ours or in a version that
-    /// nodeform does not read.
+    /// Returns the kind of a document by its `apiVersion` and `kind`; `None` if it is not one of ours or has an
+    /// unsupported version.
     pub fn of(api_version: &str, kind: &str) -> Option<Self> {
         let (group, version) = api_version.split_once('/')?;
         Self::ALL.into_iter().find(|candidate| {
@@ -121,7 +121,7 @@ impl Kind {
         })
     }
 
-    /// The kind by its group and name, whatever the version: for messages about versions that are not read.
+    /// Returns the kind by its group and name, whatever the version: for messages about unsupported versions.
     pub fn of_group(group: &str, kind: &str) -> Option<Self> {
         Self::ALL
             .into_iter()
@@ -244,7 +244,7 @@ static NODE_PLAN_CHUNK: KindFacts = KindFacts {
     plural: "nodeplanchunks",
     singular: "nodeplanchunk",
     short_names: &[],
-    // `kubectl get nodeform` shows what people ask for.
+    // `kubectl get nodeform` shows only kinds that users ask for.
     categories: &[],
     schema: include_str!("../../schemas/nodeplanchunk.json"),
     crd: include_str!("../../crds/nodeform.dev_nodeplanchunks.yaml"),

@@ -1,9 +1,10 @@
-//! The known name that a misspelt one was probably meant to be.
-//! Must never guess far: a wrong hint is worse than none.
+//! Suggests the known name that a misspelled one was probably meant to be.
+//!
+//! Must never suggest a distant name: a wrong hint is worse than none.
 
-/// The nearest of the known names; ties go to the first by name. Nothing where none is near.
+/// Returns the nearest of the known names; ties go to the first by name. `None` if none is near.
 pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    // Comparing is quadratic in the length; no known name comes near this one.
+    // The comparison is quadratic in the length, and no known name is near a longer one.
     const LENGTH_MAX: usize = 100;
     if name.is_empty() || name.len() > LENGTH_MAX {
         return None;
@@ -14,12 +15,12 @@ pub(crate) fn nearest<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) 
         .filter(|candidate| !candidate.is_empty() && candidate.len() <= LENGTH_MAX)
         .map(|candidate| (strsim::damerau_levenshtein(&plain, &candidate.to_lowercase()), candidate))
         .min()?;
-    // One slip in three letters is a misspelling; more is another word.
+    // One error in three characters is a misspelling; more is another word.
     let near = (plain.chars().count().max(candidate.chars().count()) / 3).max(1);
     (distance <= near).then_some(candidate)
 }
 
-/// A hint that names the nearest known name, if there is one.
+/// Returns a hint with the nearest known name, if there is one.
 pub(crate) fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     nearest(name, known).map(|candidate| format!("did you mean `{candidate}`?"))
 }

@@ -1,5 +1,6 @@
-//! `karpenter.sh/v1` NodeClaim: one node that was asked for.
-//! Must stay field for field what Karpenter's CRD accepts.
+//! `karpenter.sh/v1` NodeClaim: one requested node.
+//!
+//! Must match Karpenter's CRD field for field.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
-//! The static hash of an AKSNodeClass, which Karpenter writes on classes and claims to see drift.
+//! The static hash of an AKSNodeClass, which Karpenter writes onto classes and claims to detect drift.
 //!
-//! The same number as Go's `hashstructure` (format 2, slices as sets, zero values ignored, nil as zero) makes of the
-//! same spec: 64-bit FNV-1 over the Go names of types and fields. Everything counts but `tags`. It is computed of
-//! the spec as it is; an API server has filled in the schema's defaults before. Must never be used as a digest of
+//! It equals the hash that Go's `hashstructure` (format 2, slices as sets, zero values ignored, nil as zero) computes
+//! of the same spec: 64-bit FNV-1 over the Go names of types and fields. All fields except `tags` count. It is computed
+//! from the spec as it is; an API server has filled in the schema's defaults before. Must never be used as a digest of
 //! our own: equal pairs in a list cancel each other out.
 
 use super::aks_node_class::{
@@ -13,15 +13,15 @@ use super::aks_node_class::{
 };
 use super::text::DurationText;
 
-/// The version that stands beside the hash in annotations; hashes of different versions are never compared.
+/// The version beside the hash in annotations; hashes of different versions are never compared.
 pub const HASH_VERSION: &str = "v3";
 
-/// The hash of a spec, as the decimal number that stands in the annotation.
+/// Returns the hash of a spec, as the decimal number in the annotation.
 pub fn static_hash(spec: &AksNodeClassSpec) -> String {
     spec.go_hash().to_string()
 }
 
-/// A value that has a place in the hash.
+/// A value that is part of the hash.
 trait GoHash {
     fn go_hash(&self) -> u64;
 }
@@ -32,7 +32,7 @@ fn fnv(bytes: &[u8]) -> u64 {
         .fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| hash.wrapping_mul(0x0100_0000_01b3) ^ u64::from(*byte))
 }
 
-/// The hash of a struct, to which the included fields are added in the order of their declaration in Go.
+/// Hash of a struct, to which fields are added in the order of their declaration in Go.
 struct StructHash(u64);
 
 impl StructHash {
@@ -87,7 +87,7 @@ impl<T: GoHash> GoHash for Vec<T> {
     }
 }
 
-/// A duration inside of a struct of Go with the one field `Duration`.
+/// A duration inside a Go struct whose only field is `Duration`.
 struct Wrapped<'a>(&'a str, &'a DurationText);
 
 impl GoHash for Wrapped<'_> {
@@ -98,7 +98,7 @@ impl GoHash for Wrapped<'_> {
     }
 }
 
-/// Hashes an enum by the word that stands for it in the API.
+/// Hashes an enum by its word in the API.
 macro_rules! by_word {
     ($($name:ident { $($variant:ident => $word:literal),+ $(,)? })+) => {
         $(impl GoHash for $name {
@@ -140,7 +140,7 @@ impl GoHash for AksNodeClassSpec {
             os_disk_size_gb,
             image_family,
             fips_mode,
-            // Tags are changed in place on Azure, so they make no node drift.
+            // Tags are updated in place on Azure, so they cause no drift.
             tags: _,
             kubelet,
             max_pods,
@@ -149,7 +149,7 @@ impl GoHash for AksNodeClassSpec {
             gpu,
             artifact_streaming,
             linux_os_config,
-            // Hashes of this version were made before there was such a field.
+            // Hashes of this version are older than this field.
             workload_runtime: _,
         } = self;
         StructHash::new("AKSNodeClassSpec")

@@ -1,5 +1,6 @@
-//! `karpenter.sh/v1alpha1` NodeOverlay: other prices and further resources of sizes.
-//! Must stay field for field what Karpenter's CRD accepts.
+//! `karpenter.sh/v1alpha1` NodeOverlay: overrides prices of sizes and adds resources.
+//!
+//! Must match Karpenter's CRD field for field.
 
 use serde::{Deserialize, Serialize};
 

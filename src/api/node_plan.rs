@@ -1,7 +1,7 @@
-//! `nodeform.dev/v1alpha1` NodePlan: the ledger of what was planned and carried out. NodePlanChunk: its texts.
+//! `nodeform.dev/v1alpha1` NodePlan: the history of planned and applied changes. NodePlanChunk: its texts.
 //!
-//! One NodePlan for each plan with effects, and a NodePlanChunk for each chunk of its text, since etcd holds no object above
-//! 1.5 MiB. Must never hold a secret: plans have none.
+//! There is one NodePlan for each plan with effects, and a NodePlanChunk for each chunk of its text, because etcd holds
+//! no object above 1.5 MiB. Must never hold a secret: plans have none.
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
-//! `nodeform.dev/v1alpha1` NodePlanApproval: what one person decided about one plan, where plans are reviewed without Git.
+//! `nodeform.dev/v1alpha1` NodePlanApproval: one person's decision on one plan, if plans are reviewed without Git.
 //!
-//! One object for each person, plan and decision, so that everybody can stop a plan, also one that they approved themselves. Must
-//! never change: whoever thinks again deletes theirs.
+//! There is one object for each person, plan and decision, so that everyone can stop a plan, even one that they
+//! approved themselves. Must never change: to change a decision, delete its object.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
-//! `karpenter.sh/v1` NodePool: the nodes that may be made for pods, and how they may be disrupted.
-//! Must stay field for field what Karpenter's CRD accepts.
+//! `karpenter.sh/v1` NodePool: the nodes that may be created for pods, and how they may be disrupted.
+//!
+//! Must match Karpenter's CRD field for field.
 
 use std::collections::BTreeMap;
 

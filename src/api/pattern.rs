@@ -1,5 +1,6 @@
-//! Regular expressions and limits of the wire types, named once.
-//! Must only hold what a schema says; nothing here is evaluated.
+//! Named regular expressions and limits of the wire types.
+//!
+//! Must only contain what a schema says; nothing is evaluated here.
 
 /// A label key or taint key: an optional DNS prefix and a slash, then a name.
 pub const QUALIFIED_NAME: &str = r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*(\/))?([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9]$";
@@ -32,7 +33,7 @@ pub const NODES_OR_PERCENT: &str = "^((100|[0-9]{1,2})%|[0-9]+)$";
 /// A price in dollars.
 pub const PRICE: &str = r"^\d+(\.\d+)?$";
 
-/// What a price differs by, in dollars or as a percentage.
+/// A price adjustment, in dollars or as a percentage.
 pub const PRICE_ADJUSTMENT: &str =
     r"^(([+-]{1}(\d*\.?\d+))|(\+{1}\d*\.?\d+%)|(^(-\d{1,2}(\.\d+)?%)$)|(-100%))$";
 
@@ -66,7 +67,7 @@ pub const CLUSTER_NAME: &str = "^[a-zA-Z0-9]([-_a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$";
 /// The name of a resource group.
 pub const RESOURCE_GROUP: &str = r"^[-\w().]{0,89}[-\w()]$";
 
-/// A public SSH key as it stands in `authorized_keys`, without options: Ed25519, or ECDSA on P-256.
+/// A public SSH key in the format of `authorized_keys`, without options: Ed25519, or ECDSA on P-256.
 pub const SSH_PUBLIC_KEY: &str = r"^(ssh-ed25519|ecdsa-sha2-nistp256) [A-Za-z0-9+/]+={0,2}( [^\r\n]*)?$";
 
 /// A VM size as ARM names it, for example `Standard_D4s_v5`.
@@ -81,7 +82,7 @@ pub const DAY: &str = "^[0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])$";
 /// A duration in days, hours and minutes.
 pub const DAYS_DURATION: &str = "^([0-9]+(d|h|m))+$";
 
-/// A window: a cron schedule of five fields, a slash, how long it lasts, and a time zone.
+/// A window: a cron schedule of five fields, a slash, its duration, and a time zone.
 pub const WINDOW: &str = r"^\S+ \S+ \S+ \S+ [^\s/]+/([0-9]+(h|m))+( [A-Za-z0-9_+/-]+)?$";
 
 /// A time zone of the IANA list, for example `Europe/Berlin`.
@@ -97,7 +98,7 @@ pub const GROUP: &str = "^[^/]*$";
 /// The word for no limit.
 pub const UNLIMITED: &str = "^unlimited$";
 
-/// The word for a host of its own.
+/// The word for a separate host for each.
 pub const EACH: &str = "^each$";
 
 /// The beginning of an ARM id.

@@ -1,10 +1,11 @@
-//! CEL rules that more than one place of the schemas holds, as values.
-//! Must only hold text for an API server; the same rules for offline use are in `policy`.
+//! CEL rules that occur in more than one place of the schemas, as values.
+//!
+//! Must only contain text for an API server; the same rules for offline use are in `policy`.
 
 use schemars::Schema;
 use serde_json::{Value, json};
 
-/// What a list of requirements must hold to.
+/// Returns the rules for a list of requirements.
 pub(crate) fn requirements() -> Value {
     json!([
         {
@@ -22,7 +23,7 @@ pub(crate) fn requirements() -> Value {
     ])
 }
 
-/// What the requirements of a NodeOverlay must hold to.
+/// Returns the rules for the requirements of a NodeOverlay.
 pub(crate) fn overlay_requirements() -> Value {
     json!([
         {
@@ -40,7 +41,7 @@ pub(crate) fn overlay_requirements() -> Value {
     ])
 }
 
-/// What the key of a requirement must hold to.
+/// Returns the rules for the key of a requirement.
 pub(crate) fn requirement_key() -> Value {
     json!([
         {
@@ -51,7 +52,7 @@ pub(crate) fn requirement_key() -> Value {
     ])
 }
 
-/// Adds to a list of requirements that its keys must not name the pool: a pool cannot choose among pools.
+/// Adds the rule that keys of requirements must not name the pool: a pool cannot select among pools.
 pub(crate) fn forbid_pool_key(schema: &mut Schema) {
     let rules = schema
         .pointer_mut("/items/properties/key/x-kubernetes-validations")

@@ -1,5 +1,6 @@
-//! Turns what schemars makes of a type into a structural schema, as CustomResourceDefinitions want it.
-//! Must never add a rule: what is valid is said at the types.
+//! Converts the output of schemars to a structural schema, as CustomResourceDefinitions require.
+//!
+//! Must never add a rule: validation is declared at the types.
 
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;

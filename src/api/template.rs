@@ -1,5 +1,6 @@
-//! What a NodePool's template and a NodeClaim share: requirements, taints, and the reference to a node class.
-//! Must never judge a value: the schema and `policy` do.
+//! Parts that a NodePool's template and a NodeClaim share: requirements, taints, and the reference to a node class.
+//!
+//! Must never validate a value: the schema and `policy` do.
 
 use serde::{Deserialize, Serialize};
 
@@ -23,7 +24,7 @@ pub struct Requirement {
     /// The values: at least one for `In`, exactly one whole number of 0 or more for `Gt`, `Lt`, `Gte` and `Lte`, none
     /// for `Exists` and `DoesNotExist`.
     // Karpenter's CRD puts the length and the pattern of a value on the list itself, where they have no effect; they
-    // stand here so that both CRDs are the same.
+    // are repeated here so that both CRDs are equal.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[cfg_attr(
         feature = "schema",

@@ -1,5 +1,6 @@
-//! Values that are written as text and must be written again exactly as they were.
-//! Must never normalise: `720h` stays `720h`, the number `4` stays a number. `policy` gives them their meaning.
+//! Values that are written as text and must be preserved exactly.
+//!
+//! Must never normalize: `720h` stays `720h`, the number `4` stays a number. `policy` interprets them.
 
 use std::collections::BTreeMap;
 use std::fmt;

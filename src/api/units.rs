@@ -1,10 +1,10 @@
-//! Units as people write them, and what Kubernetes reads instead: `1GB`, `10 cores`, `5min`.
+//! Suggests valid Kubernetes units for common spellings: `1GB`, `10 cores`, `5min`.
 //!
-//! Must never read an amount for planning: what Kubernetes refuses stays refused, and this only says what to write.
+//! Must never read an amount for planning: what Kubernetes refuses stays refused, and this only suggests what to write.
 
 use crate::model::Quantity;
 
-/// Says what to write for text that is no quantity of Kubernetes; `None` where its number or its unit is not certain.
+/// Suggests what to write for text that is not a Kubernetes quantity; `None` if its number or its unit is ambiguous.
 #[must_use]
 pub fn quantity(text: &str) -> Option<String> {
     let (number, unit) = number_and_unit(text)?;
@@ -24,11 +24,11 @@ pub fn quantity(text: &str) -> Option<String> {
     .filter(|_| Quantity::parse(text).is_none())
 }
 
-/// A prefix of bytes, as Kubernetes writes it.
+/// A byte prefix, as Kubernetes writes it.
 struct Prefix {
     decimal: &'static str,
     binary: &'static str,
-    /// Whether the word leaves open which of the two is meant, or means the decimal one.
+    /// Whether the word is ambiguous or means the decimal prefix.
     is_decimal: bool,
 }
 
@@ -41,7 +41,7 @@ fn prefixed(unit: &str) -> Option<Prefix> {
         ("P", "Pi", "peta", "pebi"),
         ("E", "Ei", "exa", "exbi"),
     ];
-    // An `e` begins an exponent.
+    // An `e` starts an exponent.
     let unit = unit.strip_suffix('s').filter(|rest| rest.len() > 1).unwrap_or(unit);
     if unit == "e" {
         return None;
@@ -55,7 +55,7 @@ fn prefixed(unit: &str) -> Option<Prefix> {
     })
 }
 
-/// Splits `1,000 GB` into a number that Kubernetes reads and a unit.
+/// Splits a text such as `1,000 GB` into a valid Kubernetes number and a unit.
 fn number_and_unit(text: &str) -> Option<(String, &str)> {
     let text = text.trim();
     let is_of_number = |letter: char| letter.is_ascii_digit() || matches!(letter, '.' | ',' | '_' | ' ');
@@ -75,7 +75,7 @@ fn number_and_unit(text: &str) -> Option<(String, &str)> {
     Some((number, unit))
 }
 
-/// The units of durations, from the longest, as Go and Karpenter write them, with their nanoseconds.
+/// The units of durations, longest first, as Go and Karpenter write them, with their nanoseconds.
 const UNITS: [(&str, i128); 7] = [
     ("d", 86_400_000_000_000),
     ("h", 3_600_000_000_000),
@@ -86,8 +86,8 @@ const UNITS: [(&str, i128); 7] = [
     ("ns", 1),
 ];
 
-/// Returns the durations that a text may mean, the likeliest first: with days as they are, with days in hours, and with
-/// each unit where there is none.
+/// Returns the durations that a text may mean, most likely first: with days unchanged, with days in hours, and with
+/// each unit if there is none.
 #[must_use]
 pub fn durations(text: &str) -> Vec<String> {
     if !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit()) {
@@ -104,7 +104,7 @@ pub fn durations(text: &str) -> Vec<String> {
     durations
 }
 
-/// Returns the whole seconds of a duration, however it is written.
+/// Returns a duration in whole seconds, in any spelling.
 #[must_use]
 pub fn seconds(text: &str) -> Option<i128> {
     let nanos = counts(text)?
@@ -114,9 +114,9 @@ pub fn seconds(text: &str) -> Option<i128> {
     (nanos % 1_000_000_000 == 0).then_some(nanos / 1_000_000_000)
 }
 
-/// Returns how many of each unit a text says; `None` where it is no duration in anybody's words.
+/// Returns the count of each unit in a text; `None` if it is not a duration in any known spelling.
 fn counts(text: &str) -> Option<[i128; UNITS.len()]> {
-    // ISO 8601 has its own words for the same units.
+    // ISO 8601 has its own notation for the same units.
     let mut rest = text.trim().strip_prefix("PT").unwrap_or(text.trim());
     let mut counts = [0_i128; UNITS.len()];
     if rest.is_empty() {
@@ -135,7 +135,7 @@ fn counts(text: &str) -> Option<[i128; UNITS.len()]> {
     Some(counts)
 }
 
-/// Adds billionths of a unit, what is less than one of it as the smaller units.
+/// Adds billionths of a unit; the fraction is carried to smaller units.
 fn add(counts: &mut [i128; UNITS.len()], unit: usize, billionths: i128) -> Option<()> {
     const BILLION: i128 = 1_000_000_000;
     let (_, nanos) = UNITS.get(unit)?;
@@ -149,7 +149,7 @@ fn add(counts: &mut [i128; UNITS.len()], unit: usize, billionths: i128) -> Optio
     Some(())
 }
 
-/// Returns the place of a unit in [`UNITS`], and how many of it a word means.
+/// Returns the index of a unit in [`UNITS`], and how many of it a word means.
 fn unit(word: &str) -> Option<(usize, i128)> {
     Some(match word {
         "w" | "wk" | "wks" | "week" | "weeks" => (0, 7),
@@ -192,7 +192,7 @@ mod tests {
             ("1,000", Some("write `1000`")),
             ("1_000_000", Some("write `1000000`")),
             ("1,5Gi", Some("write `1.5Gi`")),
-            // What is read as it is, and what nobody can be sure of.
+            // Valid texts, and ambiguous ones.
             ("1Gi", None),
             ("500m", None),
             ("1Gbit", None),

@@ -1,6 +1,6 @@
-//! Performs one action of a plan: what the plan describes is made here, all else is `hand`'s.
+//! Performs one action of a plan: creates what the plan describes, and leaves everything else to `hand`.
 //!
-//! A write whose answer got lost is not repeated here: the next look at the world says whether it was carried out.
+//! A write whose answer was lost is not repeated here: the next read shows whether it was applied.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,24 +25,24 @@ pub struct Actor {
     plan: Arc<ApprovedPlan>,
     materials: Materials,
     hand: Hand,
-    /// By their numbers, as `rollout` counts them.
+    /// Tokens by number, as `rollout` counts them.
     tokens: Mutex<BTreeMap<u32, BootstrapToken>>,
 }
 
-/// What an action is performed with.
+/// Clients and data that an [`Actor`] needs.
 pub struct Means {
     /// Writes to the cluster.
     pub writer: Writer,
-    /// Asked before each write to Azure.
+    /// Checked before each write to Azure.
     pub gate: WriteGate,
     /// Sends to Azure.
     pub azure: Azure,
-    /// What VMs start with.
+    /// Bootstrap data of VMs.
     pub materials: Materials,
 }
 
 impl Actor {
-    /// Performs actions of this plan.
+    /// Returns an actor for this plan.
     #[must_use]
     pub fn new(plan: Arc<ApprovedPlan>, means: Means) -> Self {
         let Means { writer, gate, azure, materials } = means;
@@ -64,7 +64,7 @@ impl Actor {
                 Err(performed) => performed,
             },
             Effect::CreateVm(attempt) => self.create_vm(action, attempt).await,
-            // Only public, government and China clouds have it.
+            // Only the public, government and China clouds have this extension.
             Effect::PutExtension(_) if !self.hand.azure.cloud().has_billing_extension() => Performed::Done,
             Effect::PutExtension(attempt) => match self.extension(action, attempt) {
                 Ok(request) => self.hand.to_its_end(&request, None).await,
@@ -83,17 +83,17 @@ impl Actor {
         }
     }
 
-    /// Returns what time it is, by the clock of the cluster that is written to.
+    /// Returns the current time, by the clock of the cluster that is written to.
     pub(super) fn now(&self) -> Timestamp {
         self.hand.now()
     }
 
-    /// Removes what only the rollout itself needed.
+    /// Removes objects that only the rollout itself needed.
     pub async fn clean(&self) -> Result<(), String> {
         let tokens = self.with_tokens(std::mem::take);
         let mut all = Ok(());
         for token in tokens.values() {
-            // One that stays keeps no other.
+            // A token that cannot be removed does not keep the others.
             all = all.and(token::remove(&self.hand.writer, token).await.map_err(|failure| failure.what));
         }
         all

@@ -1,7 +1,7 @@
-//! The ledger of a rollout in the cluster: the NodePlan is there before the first effect, and says at the end, and after
-//! each change, what became of it.
+//! The ledger of a rollout in the cluster: the NodePlan is written before the first effect, and records the outcome of
+//! each change and of the plan.
 //!
-//! A plan that has ended is spent: it is never carried out twice.
+//! A plan that has ended is spent: it is never applied twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +21,7 @@ use crate::review::ApprovedPlan;
 use crate::review::proposal::class;
 use crate::rollout::{Loss, Outcome, Silent};
 
-/// Why a plan cannot be begun, as far as the ledger knows.
+/// Reason in the ledger why a plan cannot be started.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotBegun {
     /// It waits for an approval.
@@ -30,7 +30,7 @@ pub enum NotBegun {
         /// Its name.
         name: String,
     },
-    /// It was carried out before.
+    /// It was already applied.
     #[error("plan `{name}` was already applied (result: {phase})")]
     Spent {
         /// Its name.
@@ -38,10 +38,10 @@ pub enum NotBegun {
         /// How it ended.
         phase: String,
     },
-    /// The CustomResourceDefinitions are missing.
+    /// The CustomResourceDefinitions are not installed.
     #[error("the NodePlan CRD is not installed")]
     NoKind,
-    /// The ledger holds something that cannot be read.
+    /// The ledger holds an object that cannot be read.
     #[error("{0}")]
     Ledger(#[from] LedgerFault),
     /// The API server refuses.
@@ -50,7 +50,7 @@ pub enum NotBegun {
 }
 
 impl NotBegun {
-    /// Returns the next thing to do.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -74,18 +74,18 @@ impl From<ClusterFailure> for NotBegun {
     }
 }
 
-/// Who has a plan carried out.
+/// Who applies a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum By<'a> {
     /// The controller.
     Controller,
-    /// The controller, since people approved it in the cluster.
+    /// The controller, after an approval in the cluster.
     Approval,
-    /// A person, by a command; with the folder that the plan was merged in, where it was reviewed in Git.
+    /// A person, by a command; with the plan folder that was merged, if it was reviewed in Git.
     Person(Option<&'a str>),
 }
 
-/// The page of a plan in the ledger.
+/// Entry of a plan in the ledger.
 pub struct Book {
     writer: Writer,
     plan: Arc<ApprovedPlan>,
@@ -93,15 +93,15 @@ pub struct Book {
     name: String,
     progress: Progress,
     status: Option<NodePlanStatus>,
-    /// The nodes with pods that plans had removed when the page was opened, this one among them.
+    /// Nodes with pods that plans, including this one, had removed when the entry was opened.
     losses: BTreeSet<Loss>,
 }
 
 impl Book {
-    /// Opens the page of a plan, and writes it down where it is new; `by` is who has it carried out.
+    /// Opens the entry of a plan, and writes it if it is new; `by` is who applies the plan.
     ///
     /// # Errors
-    /// The plan is spent, or cannot be written down.
+    /// The plan is spent, or cannot be written.
     pub async fn open(
         writer: Writer,
         plan: &Arc<ApprovedPlan>,
@@ -126,7 +126,7 @@ impl Book {
         }
         let name = ledger::name(&digest);
         let started_at = status.as_ref().and_then(|status| status.started_at.as_deref()?.parse().ok());
-        // What an earlier run was told counts on.
+        // Refusals from an earlier run still count.
         let refusals = known.map(Recorded::refusals).unwrap_or_default();
         let mut book = Self {
             progress: Progress {
@@ -150,7 +150,7 @@ impl Book {
         for change in plan.spec().changes.keys() {
             book.wait(change, "");
         }
-        // Whether anything is left to be done of them is seen.
+        // The next read shows whether work on them is left.
         for (change, outcome) in book.recorded() {
             book.note_ahead(&change, &outcome);
         }
@@ -161,10 +161,10 @@ impl Book {
         Ok(book)
     }
 
-    /// Writes down that a plan expired before anything of it began, so that this is told once.
+    /// Records that a plan expired before any of its changes started, so it is reported only once.
     ///
     /// # Errors
-    /// The plan is spent, or cannot be written down.
+    /// The plan is spent, or cannot be written.
     pub async fn expire(
         writer: Writer,
         plan: &Arc<ApprovedPlan>,
@@ -180,13 +180,14 @@ impl Book {
         Ok(book.write(at).await?)
     }
 
-    /// Writes the plan itself down, with its text.
+    /// Writes the plan itself, with its text.
     async fn write_plan(&self) -> Result<(), NotBegun> {
         record(&self.writer, &self.entry).await
     }
 
-    /// Returns what became of changes in an earlier run: those that are not tried again. Of a node that was to come it is
-    /// seen whether it is still there; one that is gone, or was changed, shows no more who did it.
+    /// Returns the outcomes of changes that an earlier run finished and that are not retried. Successful creates are
+    /// left out, because the cluster shows whether their nodes still exist; deleted or updated nodes do not show which
+    /// plan did it.
     #[must_use]
     pub fn recorded(&self) -> BTreeMap<ChangeId, Outcome> {
         let Some(status) = &self.status else { return BTreeMap::new() };
@@ -200,29 +201,29 @@ impl Book {
         ended(status).into_iter().chain(done).collect()
     }
 
-    /// Notes what became of a change, of which nothing is left to be done.
+    /// Records the outcome of a change that needs no further work.
     pub fn note(&mut self, change: &ChangeId, outcome: &Outcome) {
         self.progress.ahead.remove(&*change.0);
         self.progress.outcomes.insert(change.to_string(), written(outcome));
     }
 
-    /// Notes for what a change waits; nothing while it is being applied.
+    /// Records what a change waits for; empty while it is being applied.
     pub fn wait(&mut self, change: &ChangeId, why: &str) {
         self.progress.outcomes.insert(change.to_string(), ledger::Outcome::Waiting { why: why.to_owned() });
     }
 
-    /// Notes what became of a change, before the last is done of it that would hide that.
+    /// Records the outcome of a change before its last step, which removes the evidence.
     pub fn note_ahead(&mut self, change: &ChangeId, outcome: &Outcome) {
         self.note(change, outcome);
         self.progress.ahead.insert(change.to_string());
     }
 
-    /// Notes that the plan was given up: nothing else of it begins.
+    /// Records that the plan was given up: no further change of it starts.
     pub const fn give_up(&mut self, why: GivenUp) {
         self.progress.given_up = Some(why);
     }
 
-    /// Notes what Azure refused to sell.
+    /// Records what Azure refused to sell.
     pub fn note_refusals(&mut self, refusals: &[Refusal]) {
         for refusal in refusals {
             let known = &mut self.progress.refusals;
@@ -232,13 +233,13 @@ impl Book {
         }
     }
 
-    /// Returns the nodes with pods that plans had removed when the page was opened.
+    /// Returns the nodes with pods that plans had removed when the entry was opened.
     #[must_use]
     pub fn losses(&self) -> BTreeSet<Loss> {
         self.losses.clone()
     }
 
-    /// Notes the nodes with pods that this plan removes.
+    /// Records the nodes with pods that this plan removes.
     pub fn note_losses(&mut self, losses: &BTreeSet<Loss>) {
         let own = losses.iter().filter(|loss| *loss.plan == *self.plan.id());
         let known = &mut self.progress.lost;
@@ -250,7 +251,7 @@ impl Book {
         }
     }
 
-    /// Notes VMs that came and did not join; returns whether one is news.
+    /// Records VMs that were created and did not join; returns whether one is new.
     pub fn note_silent(&mut self, silent: impl IntoIterator<Item = Silent>, at: Timestamp) -> bool {
         let known = &mut self.progress.never_joined;
         let before = known.len();
@@ -262,8 +263,8 @@ impl Book {
         known.len() > before
     }
 
-    /// Writes what is noted. A NodePlan that somebody deleted meanwhile is written down again: what has begun is finished,
-    /// and nothing is let go that is not recorded as done.
+    /// Writes the recorded progress. Recreates a NodePlan that was deleted meanwhile: started changes are finished, and
+    /// no node is released before its change is recorded as done.
     ///
     /// # Errors
     /// The API server refuses, or does not answer.
@@ -282,8 +283,8 @@ impl Book {
     }
 }
 
-/// Writes a plan down, with its text. What is there already is the same; chunks without their NodePlan, as an interrupted run leaves
-/// them, are written anew, since old ones are deleted.
+/// Writes a plan with its text. Existing objects are identical and kept. Chunks without their NodePlan, left by an
+/// interrupted run, are written again, because old ones are garbage-collected.
 async fn record(writer: &Writer, entry: &Entry) -> Result<(), NotBegun> {
     let plan = format!("{PLANS}/{}", ledger::name(&entry.digest));
     let is_there = writer.cluster().get_optional(&plan).await?.is_some();
@@ -301,7 +302,7 @@ async fn record(writer: &Writer, entry: &Entry) -> Result<(), NotBegun> {
     Ok(())
 }
 
-/// Writes an object in the place of an older one of its name.
+/// Replaces an older object of the same name.
 async fn rewrite(writer: &Writer, at: &str, object: &Value) -> Result<(), NotBegun> {
     let name = object["metadata"]["name"].as_str().unwrap_or_default();
     writer.delete(&format!("{at}/{name}"), &Preconditions::default(), None).await?;
@@ -311,7 +312,7 @@ async fn rewrite(writer: &Writer, at: &str, object: &Value) -> Result<(), NotBeg
     }
 }
 
-/// Writes a plan down that waits for an approval: nothing of it begins before.
+/// Writes a plan that waits for approval: no change of it starts before.
 ///
 /// # Errors
 /// The API server refuses, or does not answer.
@@ -323,7 +324,7 @@ pub async fn propose(writer: &Writer, plan: &Plan, at: Timestamp) -> Result<(), 
     settle(writer, &name, &Fate::Waits(Proposed { name: &name, changes }), at).await
 }
 
-/// Writes down how a plan stands of which nothing has begun.
+/// Writes the state of a plan of which no change has started.
 ///
 /// # Errors
 /// The API server refuses, or does not answer.
@@ -332,7 +333,8 @@ pub async fn settle(writer: &Writer, name: &str, fate: &Fate<'_>, at: Timestamp)
     Ok(())
 }
 
-/// Says what each change is; one that is gone on with, as it was said when it was planned, when more was known.
+/// Returns the description of each change. Descriptions from an earlier run take precedence: more was known when it
+/// planned.
 fn changes(plan: &ApprovedPlan, status: Option<&NodePlanStatus>) -> BTreeMap<String, String> {
     let now = figures::described(plan.plan()).into_iter().map(|(id, line)| (id.to_string(), line));
     let known = status.iter().flat_map(|status| status.outcomes.iter().flatten());
@@ -340,7 +342,7 @@ fn changes(plan: &ApprovedPlan, status: Option<&NodePlanStatus>) -> BTreeMap<Str
     now.chain(known).collect()
 }
 
-/// Returns the changes of a plan that ended in an earlier run and are not tried again.
+/// Returns the changes of a plan that ended in an earlier run and are not retried.
 #[must_use]
 pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
     let known = status.outcomes.iter().flatten();
@@ -352,7 +354,7 @@ pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
             OutcomeKind::NoLongerHolds => Outcome::NoLongerHolds { because: because() },
             OutcomeKind::Struck => Outcome::Struck { because: known.message.as_deref().map(Into::into) },
             OutcomeKind::NoLongerNeeded => Outcome::NoLongerNeeded { because: because() },
-            // Whether it still is so is seen.
+            // The next read shows whether this is still true.
             OutcomeKind::Done | OutcomeKind::AlreadySo | OutcomeKind::Waiting => return None,
         };
         Some((ChangeId(change.as_str().into()), outcome))
@@ -360,7 +362,7 @@ pub fn ended(status: &NodePlanStatus) -> BTreeMap<ChangeId, Outcome> {
     ended.collect()
 }
 
-/// The nodes with pods that a plan of the ledger removed.
+/// Returns the nodes with pods that a plan of the ledger removed.
 fn losses(recorded: &Recorded) -> impl Iterator<Item = Loss> {
     let plan: Arc<str> = recorded.name.as_str().into();
     let lost = recorded.lost().into_iter();
@@ -370,16 +372,16 @@ fn losses(recorded: &Recorded) -> impl Iterator<Item = Loss> {
 /// Reads the text of a plan of the ledger.
 ///
 /// # Errors
-/// The API server refuses, or the text is not whole.
+/// The API server refuses, or the text is incomplete.
 pub async fn text(cluster: &Cluster, plan: &Recorded) -> Result<String, NotBegun> {
     let chunks = cluster.list(CHUNKS, &ledger::chunks_of(&plan.name)).await?.items();
     Ok(ledger::text(plan, &chunks)?)
 }
 
-/// Reads a plan that was proposed, whole, as people review it.
+/// Reads the complete text of a proposed plan, as people review it.
 ///
 /// # Errors
-/// The API server refuses, the text is not whole, or it is not the plan of the digest.
+/// The API server refuses, the text is incomplete, or its digest differs.
 pub async fn file(cluster: &Cluster, plan: &Recorded) -> Result<Plan, NotBegun> {
     let chunks = cluster.list(CHUNKS, &ledger::chunks_of(&plan.name)).await?.items();
     let text = ledger::file(plan, &chunks)?;
@@ -402,7 +404,7 @@ pub async fn recorded(cluster: &Cluster) -> Result<Ledger, NotBegun> {
 fn entry(plan: &Plan, by: By<'_>, digest: Digest) -> Entry {
     let spec: &PlanSpec = &plan.spec;
     let text = match by {
-        // People review it whole.
+        // People review the complete plan.
         By::Approval => file::write(plan),
         By::Controller | By::Person(_) => serde_json::to_string(spec).unwrap_or_default(),
     };
@@ -432,7 +434,7 @@ fn entry(plan: &Plan, by: By<'_>, digest: Digest) -> Entry {
         parent: spec.parent,
         cluster: spec.execution.as_ref().map(|execution| execution.cluster.uid.to_string()),
         class: class(plan).map(|class| class.to_string()),
-        // A plan that was read back says nothing of money.
+        // A plan that was read back has no prices.
         monthly_delta: Some(Summary::of(plan).monthly_delta).filter(|_| plan.evidence.seen_at.is_some()),
         expires_at: spec.expires_at,
         folder: match by {

@@ -1,7 +1,7 @@
-//! Reads what keeps changes that have not begun: the NodeFleet, the NodePools and their classes as they are now.
+//! Reads the brakes, which hold back changes that have not started: the current NodeFleet, NodePools and classes.
 //!
-//! Read behind the world and before each start, so that nothing begins on brakes that are older than what is seen. What
-//! cannot be read lets nothing begin.
+//! They are read after the world and before each start, so no change starts on brakes that are older than the world
+//! that was read. If they cannot be read, no change starts.
 
 use std::sync::{Mutex, PoisonError};
 
@@ -13,28 +13,28 @@ use crate::manifests::Source;
 use crate::offline;
 use crate::review::Brakes;
 
-/// The kinds that say it.
+/// The kinds that hold the brakes.
 const KINDS: [&str; 3] =
     ["nodepools.karpenter.sh", "aksnodeclasses.karpenter.azure.com", "nodefleets.nodeform.dev"];
 
 /// Reads the brakes of a cluster.
 pub struct BrakeReader {
     cluster: Cluster,
-    /// Whether changes begin in mode `auto` alone.
+    /// Whether changes start in mode `auto` only.
     is_automatic: bool,
-    /// Where the kinds are served; one that is not installed says nothing.
+    /// API paths of the kinds; one that is not installed sets no brakes.
     paths: OnceCell<Vec<String>>,
-    /// What was read last.
+    /// Result of the last read.
     last: Mutex<Option<Last>>,
 }
 
-/// What was read of objects: of the same objects it is the same.
+/// Parsed brakes, valid for these versions of the objects.
 struct Last {
     versions: Vec<Version>,
     brakes: Brakes,
 }
 
-/// An object as it was at a time.
+/// Version of an object.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Version {
@@ -53,19 +53,19 @@ struct Item {
 }
 
 impl BrakeReader {
-    /// Reads the brakes of plans that somebody approved.
+    /// Returns a reader for approved plans.
     #[must_use]
     pub fn new(cluster: Cluster) -> Self {
         Self { cluster, is_automatic: false, paths: OnceCell::new(), last: Mutex::default() }
     }
 
-    /// Reads the brakes of plans that begin in mode `auto` alone.
+    /// Returns a reader for plans that start in mode `auto` only.
     #[must_use]
     pub fn automatic(cluster: Cluster) -> Self {
         Self { is_automatic: true, ..Self::new(cluster) }
     }
 
-    /// Reads them as they are now.
+    /// Reads the current brakes.
     pub async fn read(&self) -> Brakes {
         let sources = self.sources().await.map_err(|failure| failure.what);
         let brakes = sources.and_then(|sources| self.parsed(sources)).unwrap_or_else(Brakes::unread);
@@ -82,7 +82,7 @@ impl BrakeReader {
         Ok(sources)
     }
 
-    /// Parses them, where they are not as they were last: they are looked at every second.
+    /// Parses the brakes if they changed since the last read: they are read every second.
     fn parsed(&self, sources: Vec<Source>) -> Result<Brakes, String> {
         let versions = versions(&sources);
         let mut last = self.last.lock().unwrap_or_else(PoisonError::into_inner);
@@ -102,7 +102,7 @@ impl BrakeReader {
     }
 }
 
-/// The versions of all objects; nothing where one does not say its own.
+/// Returns the versions of all objects; `None` if one has no version.
 fn versions(sources: &[Source]) -> Option<Vec<Version>> {
     let pages = sources.iter().map(|source| serde_json::from_slice::<Page>(&source.bytes).ok());
     let pages: Vec<Page> = pages.collect::<Option<_>>()?;

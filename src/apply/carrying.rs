@@ -1,7 +1,8 @@
-//! One plan that is being carried out: each step takes what was seen, asks what is next, and has it begun.
+//! A plan that is being applied: each step takes the latest read of the world, asks for the next actions and starts
+//! them.
 //!
-//! What ended while the world was being read is taken in only before the next look, so that no list older than a write
-//! is acted on. Must never look itself: several plans share a look.
+//! Actions that ended during a read are taken in before the next one, so no action is based on a list that is older
+//! than a write. Must never read the world itself: several plans share one read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::panic::AssertUnwindSafe;
@@ -23,34 +24,34 @@ use crate::rollout::{
 };
 use crate::world::Seen;
 
-/// What is said of changes that had not begun when their plan was withdrawn.
+/// Reason given for changes that had not started when their plan was withdrawn.
 pub const WITHDRAWN: &str = "the plan was withdrawn: its folder is no longer on the branch";
 
-/// How long an action rests that panicked, of the cloud's clock.
+/// Delay before an action that panicked is retried, by the cloud's clock.
 pub(super) const AFTER_PANIC: SignedDuration = SignedDuration::from_secs(30);
 
-/// A plan that is being carried out.
+/// A plan that is being applied.
 pub struct Carrying {
     /// The plan.
     pub plan: Arc<ApprovedPlan>,
-    /// Acts.
+    /// Performs its actions.
     pub actor: Arc<Actor>,
-    /// Where it is written down what becomes of changes.
+    /// Records the outcomes of its changes.
     pub book: Book,
-    /// What is known beside the world.
+    /// What is known besides the world.
     pub memory: Memory,
-    /// Told when something has ended.
+    /// Notified when an action has ended.
     pub ended: Arc<Notify>,
     running: JoinSet<Attempted>,
-    /// What is being written to objects of the cluster.
+    /// Running actions that write objects of the cluster.
     writing: BTreeSet<ActionKey>,
-    /// Of these, what begins a change.
+    /// Running actions that start a change.
     beginning: BTreeSet<ActionKey>,
     news: News,
 }
 
 impl Carrying {
-    /// Carries nothing out yet.
+    /// Returns a plan of which no action has started.
     #[must_use]
     pub fn new(plan: Arc<ApprovedPlan>, (actor, book): (Actor, Book), clock_speed: u32) -> Self {
         let (recorded, losses) = (book.recorded(), book.losses());
@@ -68,7 +69,7 @@ impl Carrying {
         }
     }
 
-    /// Asks what is next and has it begun; returns where everything stands.
+    /// Determines the next actions and starts them; returns the state of every change.
     pub async fn step(&mut self, seen: &Seen, tell: &mut impl FnMut(Event)) -> Next {
         self.memory.look(seen);
         let next = rollout::next(&self.plan, seen, &self.memory);
@@ -101,53 +102,53 @@ impl Carrying {
         next
     }
 
-    /// Takes in all that has ended.
+    /// Takes in all actions that have ended.
     pub fn take_in_ended(&mut self, tell: &mut impl FnMut(Event)) {
         while let Some(ended) = self.running.try_join_next() {
-            // A task is neither cancelled nor does it panic: `attempted` catches that.
+            // A task is neither cancelled nor does it panic: `caught` catches that.
             ended.into_iter().for_each(|attempted| self.take_in(attempted, tell));
         }
     }
 
-    /// Returns whether nothing is being done.
+    /// Returns whether no action is running.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.running.is_empty()
     }
 
-    /// Returns whether objects of the cluster are being written that a list might not show yet.
+    /// Returns whether objects of the cluster are being written, which a list might not show yet.
     #[must_use]
     pub fn is_writing(&self) -> bool {
         !self.writing.is_empty()
     }
 
-    /// Returns whether something is being written that begins a change: whoever reads meanwhile might plan it once more.
+    /// Returns whether a write that starts a change is running: a plan made meanwhile might contain the change again.
     #[must_use]
     pub fn is_beginning(&self) -> bool {
         !self.beginning.is_empty()
     }
 
-    /// Nothing new begins from now on; what has begun is gone on with.
+    /// Sets whether no new changes start; started changes continue.
     pub const fn stop(&mut self, is_stopping: bool) {
         self.memory.is_stopping = is_stopping;
     }
 
-    /// Takes removals back that have begun, as far as their VMs are still there.
+    /// Sets whether started removals are rolled back if their VMs still exist.
     pub const fn take_back(&mut self, is_taking_back: bool) {
         self.memory.is_taking_back = is_taking_back;
     }
 
-    /// These removals begin even when nothing new does: half of them is done.
+    /// Sets the removals that start even while no new changes do, because they are half done.
     pub fn finish(&mut self, removals: BTreeSet<ChangeId>) {
         self.memory.finishing = removals;
     }
 
-    /// What keeps changes that have not begun, from now on.
+    /// Sets the brakes, which hold back changes that have not started.
     pub fn brake(&mut self, brakes: Brakes) {
         self.memory.brakes = Some(brakes);
     }
 
-    /// Returns the changes that have neither begun nor ended.
+    /// Returns the changes that have neither started nor ended.
     #[must_use]
     pub fn pending(&self, seen: &Seen) -> Vec<ChangeId> {
         let begun = rollout::begun(self.plan.id(), seen);
@@ -156,7 +157,7 @@ impl Carrying {
         changes.filter(|change| !begun.contains(*change) && !has_ended(change)).cloned().collect()
     }
 
-    /// Whether nothing is left to do but what waits for a freeze, a budget or another plan.
+    /// Returns whether all that is left waits for a freeze, a budget or another plan.
     #[must_use]
     pub fn has_ended(&self, (next, seen): (&Next, &Seen), stop: &Stop) -> bool {
         if next.is_finished() || !stop.is_held() && next.only_waits(&self.memory) {
@@ -165,14 +166,14 @@ impl Carrying {
         stop.is_asked() && self.has_stopped(next, seen)
     }
 
-    /// Whether nothing is under way that is to be finished, and can be.
+    /// Returns whether no change is in progress that must and can be finished.
     #[must_use]
     pub fn has_stopped(&self, next: &Next, seen: &Seen) -> bool {
         !next.blind && !self.has_begun(next, seen)
     }
 
-    /// Says where everything stands at the end, and writes it down: of a plan that was withdrawn, that it is spent, and else for
-    /// what each change waits that is left.
+    /// Determines and writes the final state: a withdrawn plan is spent; otherwise, each remaining change is recorded
+    /// with what it waits for.
     pub async fn conclude(
         &mut self,
         (next, seen): (&Next, &Seen),
@@ -192,7 +193,8 @@ impl Carrying {
         ended
     }
 
-    /// Whether a change is under way that is to be finished, and can be: PodDisruptionBudgets may hold one for ever.
+    /// Returns whether a change is in progress that must and can be finished: PodDisruptionBudgets may block one
+    /// forever.
     fn has_begun(&self, next: &Next, seen: &Seen) -> bool {
         let is_under_way = |change: &ChangeId| match next.standings.get(change) {
             Some(Standing::Acts(actions)) => {
@@ -204,7 +206,8 @@ impl Carrying {
         rollout::begun(self.plan.id(), seen).iter().any(is_under_way)
     }
 
-    /// Ends it as withdrawn: what has not begun ends, and the plan is spent. What is under way still stays so.
+    /// Ends the plan as withdrawn: changes that have not started end, and the plan is spent. Changes in progress remain
+    /// so.
     async fn withdraw(&mut self, (ended, because): (&mut Ended, &Arc<str>), tell: &mut impl FnMut(Event)) {
         for change in std::mem::take(&mut ended.open).into_keys() {
             let outcome = Outcome::NoLongerHolds { because: because.clone() };
@@ -212,7 +215,7 @@ impl Carrying {
             tell(self.news.settle(change.clone(), outcome.clone()));
             ended.outcomes.insert(change, outcome);
         }
-        // It has ended, though not as it was planned.
+        // The plan has ended, though not as planned.
         ended.is_stopped = false;
         self.book.give_up(GivenUp::Withdrawn);
         self.write_down(tell).await;
@@ -230,8 +233,7 @@ impl Carrying {
         self.plan.spec().changes.keys().filter(move |change| !has_ended(change))
     }
 
-    /// Ends it: what has not begun by now is no longer wanted, and the ledger says so. Returns what became of its
-    /// changes.
+    /// Ends the plan: records changes that have not ended as no longer needed. Returns the outcomes of its changes.
     pub async fn end(mut self, because: &str, tell: &mut impl FnMut(Event)) -> Ended {
         let left: Vec<ChangeId> = self.unsettled().cloned().collect();
         for change in left {
@@ -244,14 +246,14 @@ impl Carrying {
         Ended { outcomes: self.news.outcomes(), ..Ended::default() }
     }
 
-    /// Takes away what is only needed while it is carried out.
+    /// Removes objects that are needed only while the plan is applied.
     pub async fn clean(&mut self, tell: &mut impl FnMut(Event)) {
         if let Err(because) = self.actor.clean().await {
             tell(Event::Blind { because });
         }
     }
 
-    /// Whether an action may begin: once it is to stop, only what belongs to a change that has begun.
+    /// Returns whether an action may start: while stopping, only actions of started changes.
     fn may_begin(&self, action: &Action) -> bool {
         !self.memory.is_stopping || !matches!(action.effect, Effect::CreateClaim(_))
     }
@@ -267,7 +269,7 @@ impl Carrying {
         tell(self.memory.take_in(action, performed, self.actor.now()));
     }
 
-    /// Writes down what became of a change before anything is done that would hide it.
+    /// Records the outcome of a change before a step that removes the evidence.
     async fn record(&mut self, action: &Action, outcome: &Outcome, tell: &mut impl FnMut(Event)) {
         self.book.note_ahead(&action.change, outcome);
         if self.write_down(tell).await {
@@ -275,7 +277,7 @@ impl Carrying {
         }
     }
 
-    /// Writes the ledger; returns whether it is written.
+    /// Writes the ledger; returns whether that succeeded.
     async fn write_down(&mut self, tell: &mut impl FnMut(Event)) -> bool {
         self.book.note_refusals(&self.memory.refusals);
         self.book.note_losses(&self.memory.losses);
@@ -288,7 +290,7 @@ impl Carrying {
         }
     }
 
-    /// Tells what has changed about where changes stand; returns whether one has ended.
+    /// Reports changes of state; returns whether a change has ended.
     fn tell_standings(&mut self, next: &Next, tell: &mut impl FnMut(Event)) -> bool {
         let mut has_ended = false;
         for event in self.news.of(next) {
@@ -306,15 +308,15 @@ impl Carrying {
     }
 }
 
-/// An action that was tried.
+/// An action that was attempted.
 pub(super) struct Attempted {
     pub(super) action: Action,
-    /// What became of it, or with what words it panicked.
+    /// Its result, or the message of its panic.
     pub(super) performed: Result<Performed, String>,
 }
 
-/// Has something performed. A panic ends neither the plan nor the process: it is a bug in nodeform, is said, and the action
-/// is tried again like any other that failed.
+/// Performs an action and catches panics. A panic ends neither the plan nor the process: it is a bug in nodeform, is
+/// reported, and the action is retried like any other that failed.
 pub(super) async fn caught(performing: impl Future<Output = Performed>) -> Result<Performed, String> {
     let performed = AssertUnwindSafe(performing).catch_unwind().await;
     performed.map_err(|panic| {

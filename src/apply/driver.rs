@@ -1,6 +1,6 @@
-//! The loop: look, ask what is next, have it done, look again.
+//! The loop: read the world, determine the next actions, perform them, read again.
 //!
-//! What is done of a look is `carrying`.
+//! `carrying` acts on each read.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,37 +18,37 @@ use crate::review::ApprovedPlan;
 use crate::rollout::{Ended, Event, Next, Standing, WaitsOn};
 use crate::world::Seen;
 
-/// How often the world is looked at while something is in flight, of the cloud's clock.
+/// Interval between reads of the world while actions are running, by the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// How often the brakes are looked at.
+/// Interval between reads of the brakes.
 const LOOK_AT_BRAKES: Duration = Duration::from_secs(1);
 
-/// The least time between two looks, so that ends that come close together are seen together.
+/// Minimum time between two reads, so that actions that end close together are seen together.
 const LOOK_GAP: Duration = Duration::from_millis(1000);
 
-/// How long nothing need go on before a rollout ends, unless somebody says otherwise: Karpenter's time for a node to join, and
-/// longer than any pod's usual grace.
+/// Default time without progress after which a rollout ends: as long as Karpenter waits for a node to join, and longer
+/// than the usual grace period of a pod.
 pub const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Carries a plan out.
+/// Applies a plan.
 pub struct Driver {
-    /// The plan, and how far it is.
+    /// The plan and its progress.
     pub carrying: Carrying,
-    /// Looks.
+    /// Reads the world.
     pub reader: Reader,
-    /// Looks at what keeps changes that have not begun.
+    /// Reads the brakes, which hold back changes that have not started.
     pub brakes: BrakeReader,
-    /// Whether to stop.
+    /// Stop signals.
     pub stop: Stop,
-    /// Whether it ends when all that is left waits for a freeze or a budget.
+    /// Whether the rollout ends when all that is left waits for a freeze or a budget.
     pub ends_waiting: bool,
-    /// After how long without anything going on it ends, of the cloud's clock.
+    /// Time without progress after which the rollout ends, by the cloud's clock.
     pub patience: Duration,
 }
 
 impl Driver {
-    /// Makes a driver that has done nothing yet.
+    /// Returns a driver that has not started.
     #[must_use]
     pub fn new(
         plan: Arc<ApprovedPlan>,
@@ -60,7 +60,7 @@ impl Driver {
         Self { carrying, reader, brakes, stop: Stop::default(), ends_waiting: false, patience: PATIENCE }
     }
 
-    /// Carries the plan out to its end, and says what happens.
+    /// Applies the plan to its end, and reports progress.
     pub async fn run(mut self, mut tell: impl FnMut(Event)) -> Ended {
         let mut went_on = Instant::now();
         let mut stalled = None;
@@ -97,7 +97,7 @@ impl Driver {
         Ended { stalled_for: stalled, ..ended }
     }
 
-    /// Whether nothing is left to do, or to wait for here.
+    /// Returns whether there is nothing left to do or to wait for.
     fn has_ended(&self, next: &Next, seen: &Seen) -> bool {
         match self.ends_waiting {
             true => self.carrying.has_ended((next, seen), &self.stop),
@@ -109,7 +109,7 @@ impl Driver {
         self.carrying.memory.clock_speed.max(1)
     }
 
-    /// Waits until something has ended, the brakes say something else, or it is time to look again.
+    /// Waits until an action has ended, the brakes have changed, or it is time to read again.
     async fn wait(&self) {
         let speed = self.speed();
         let (again, gap) = (LOOK_AGAIN / speed, (LOOK_GAP / speed).max(Duration::from_millis(20)));
@@ -120,7 +120,7 @@ impl Driver {
         }
     }
 
-    /// Waits until the brakes say something else.
+    /// Waits until the brakes have changed.
     async fn other_brakes(&self) {
         loop {
             tokio::time::sleep(LOOK_AT_BRAKES).await;
@@ -131,7 +131,7 @@ impl Driver {
     }
 }
 
-/// Whether something was had, or has ended.
+/// Returns whether an event is progress: an action succeeded or a change ended.
 const fn goes_on(event: &Event) -> bool {
     match event {
         Event::Did(_) | Event::Settled { .. } => true,
@@ -144,7 +144,7 @@ const fn goes_on(event: &Event) -> bool {
     }
 }
 
-/// Whether anything is left that no freeze and no budget keeps: these have their own time.
+/// Returns whether anything is left that neither a freeze nor a budget holds back: these take their own time.
 fn waits_on_world(next: &Next) -> bool {
     next.blind
         || next.standings.values().any(|standing| match standing {

@@ -1,7 +1,7 @@
-//! Performs what needs no plan: reads, writes and deletions of what exists, each through the gate.
+//! Performs actions that need no plan: reads, writes and deletions of existing resources, each through the gate.
 //!
-//! Must never delete what is not known to be this cluster's, nor repeat a write whose answer got lost: the next look at the
-//! world says whether it was carried out.
+//! Must never delete a resource that is not known to be this cluster's, nor repeat a write whose answer was lost: the
+//! next read shows whether it was applied.
 
 use std::sync::Arc;
 
@@ -26,13 +26,13 @@ use crate::world::Listing;
 pub(super) const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
 
-/// How long an eviction waits that a PodDisruptionBudget refuses.
+/// Delay before an eviction that a PodDisruptionBudget blocks is retried.
 const BLOCKED_WAIT: SignedDuration = SignedDuration::from_secs(5);
 
-/// How long is waited for a list to show what is there.
+/// How long to wait for a list to show an existing resource.
 const LISTED_WAIT: SignedDuration = SignedDuration::from_secs(5);
 
-/// Performs what needs no plan.
+/// Performs actions that need no plan.
 pub struct Hand {
     pub(super) writer: Writer,
     gate: WriteGate,
@@ -42,7 +42,7 @@ pub struct Hand {
 }
 
 impl Hand {
-    /// Performs through this gate, for this cluster.
+    /// Returns a hand that writes through this gate, for this cluster.
     #[must_use]
     pub fn new((writer, gate): (Writer, WriteGate), azure: &Azure, cluster: Arc<ClusterIdentity>) -> Self {
         let asked = gate.clone();
@@ -50,12 +50,12 @@ impl Hand {
         Self { writer, gate, azure: azure.permitted_by(permit), cluster }
     }
 
-    /// The time by which failures are judged.
+    /// Returns the time by which failures are classified.
     pub(super) fn now(&self) -> Timestamp {
         self.writer.cluster().clock().now()
     }
 
-    /// Performs an effect. Those that a plan describes are not had here.
+    /// Performs an effect. Effects that need the plan's description fail: see `Actor`.
     pub async fn perform(&self, effect: &Effect) -> Performed {
         match effect {
             Effect::DeleteVm(vm) => self.delete_vm(vm).await,
@@ -82,13 +82,13 @@ impl Hand {
         self.sent(request, choice.as_ref(), FaultKind::AlreadyExists).await
     }
 
-    /// Sends a write that has nothing to do where the resource is not there.
+    /// Sends a write that succeeds without effect if the resource does not exist.
     async fn if_there(&self, request: &Request) -> Performed {
         self.sent(request, None, FaultKind::NotFound).await
     }
 
-    /// Sends a write, unless the gate is closed, and follows it to its end. A fault of kind `as_wanted` says that the world
-    /// is so already: an earlier run did it, or this one whose answer got lost.
+    /// Sends a write, unless the gate is closed, and follows it to its end. A fault of kind `as_wanted` means that the
+    /// desired state already exists: an earlier run created it, or this one did and the answer was lost.
     async fn sent(&self, request: &Request, choice: Option<&Choice>, as_wanted: FaultKind) -> Performed {
         if let Err(closed) = self.gate.check() {
             return Performed::later(GATE_WAIT, closed.to_string());
@@ -104,8 +104,8 @@ impl Hand {
         }
     }
 
-    /// Creates a network interface where there is none of its name: Azure knows no condition for that. One that was made for
-    /// this change is it, as where an answer was lost.
+    /// Creates a network interface unless one of its name exists; Azure has no condition for that. An existing one that
+    /// was created for this change counts as done, as after a lost answer.
     pub(super) async fn put_interface(
         &self,
         change: &ChangeId,
@@ -123,8 +123,8 @@ impl Hand {
         }
     }
 
-    /// Reads a resource that is to be deleted or made; one that is not this cluster's is let be. `change` is the one that it
-    /// must have been made for.
+    /// Reads a resource before it is created or deleted; fails if it is not this cluster's. `change` is the change that
+    /// it must have been created for.
     async fn owned(
         &self,
         id: &ResourceId,
@@ -146,7 +146,7 @@ impl Hand {
         }
     }
 
-    /// Deletes a VM, after looking once more whether it is the one that is meant, and whether its node is drained.
+    /// Deletes a VM, after checking again that it is the planned one and that its node is drained.
     async fn delete_vm(&self, vm: &VmRef) -> Performed {
         let id: ResourceId = match vm.id.parse() {
             Ok(id) => id,
@@ -169,7 +169,7 @@ impl Hand {
         self.if_there(&Request::delete_machine(&id)).await
     }
 
-    /// Asks for the pods of a node by its name: a list that missed some would have its VM go undrained.
+    /// Lists the pods of a node by its name: an incomplete list would let its VM be deleted undrained.
     async fn has_pods(&self, node: &NodeName) -> Option<Performed> {
         let query = format!("fieldSelector=spec.nodeName%3D{node}");
         let listed = match self.writer.cluster().list("/api/v1/pods", &query).await {
@@ -196,7 +196,7 @@ impl Hand {
         }
     }
 
-    /// Asks for an object by its id; done where it is gone.
+    /// Reads an object by its id; done if it does not exist.
     async fn confirm(&self, absent: &Absent) -> Performed {
         let is_there = match absent {
             Absent::Vm(id) => self.is_there(id, Api::Compute).await,
@@ -240,13 +240,13 @@ impl Hand {
         }
     }
 
-    /// Where the API server refuses, the node takes its pods without their being told; where nobody answers, nothing else
-    /// of the node goes on either, and it is tried again.
+    /// Nominates the node for a pod. If the API server refuses, the node gets its pods without nomination; if it does
+    /// not answer, nothing else of the node proceeds either, and the nomination is retried.
     async fn nominate(&self, pod: &PodRef) -> Performed {
         let path = format!("/api/v1/namespaces/{}/pods/{}", pod.key.namespace, pod.key.name);
         match self.writer.patch_status(&path, &pod.nomination()).await {
             Ok(_) => Performed::Done,
-            // It is gone, or another by now: passed over.
+            // The pod was deleted or replaced: skipped.
             Err(failure)
                 if matches!(failure.kind, ClusterFailureKind::NotFound | ClusterFailureKind::Conflict) =>
             {

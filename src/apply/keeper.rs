@@ -1,6 +1,7 @@
-//! Looks after what no plan carries: has done what is due of NodeClaims whose plan has ended, and of VMs without one.
+//! Maintains what no running plan covers: NodeClaims whose plan has ended, and VMs without a NodeClaim.
 //!
-//! What is due is `rollout::life`'s to say. Must never look itself: it shares a look with the plans in flight.
+//! `rollout::life` determines which actions are due. Must never read the world itself: it shares reads with the plans
+//! in progress.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::rollout::life::{self, Due, Keeping};
 use crate::rollout::{Event, Memory, Performed};
 use crate::world::Seen;
 
-/// What the plans in flight carry: nothing of it is looked after here.
+/// Claims and changes of the plans in progress, which are skipped here.
 #[derive(Clone, Debug, Default)]
 pub struct Kept {
     /// The claims.
@@ -26,7 +27,7 @@ pub struct Kept {
     pub changes: BTreeSet<ChangeId>,
 }
 
-/// Looks after what no plan carries.
+/// Maintains what no running plan covers.
 pub struct Keeper {
     hand: Arc<Hand>,
     cluster: Arc<ClusterIdentity>,
@@ -36,14 +37,15 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Looks after the claims of a cluster; `ended` is told when something has ended.
+    /// Returns a keeper for the claims of a cluster; `ended` is notified when an action has ended.
     #[must_use]
     pub fn new(hand: Hand, cluster: Arc<ClusterIdentity>, clock_speed: u32, ended: Arc<Notify>) -> Self {
         let memory = Memory { clock_speed, ..Memory::default() };
         Self { hand: Arc::new(hand), cluster, memory, running: JoinSet::new(), ended }
     }
 
-    /// Takes in what has ended, asks what is due, and has it begun; returns what waits. Where `is_held`, nothing new begins.
+    /// Takes in actions that have ended, and starts those that are due; returns what waits. If `is_held`, no action
+    /// starts.
     pub fn step(&mut self, seen: &Seen, kept: &Kept, is_held: bool, tell: &mut impl FnMut(Event)) -> Due {
         let keeping = Keeping { cluster: &self.cluster, carried: &kept.claims, changes: &kept.changes };
         life::look(&mut self.memory, seen, keeping);
@@ -64,10 +66,10 @@ impl Keeper {
         due
     }
 
-    /// Takes in all that has ended, before the next look.
+    /// Takes in all actions that have ended, before the next read.
     pub fn take_in_ended(&mut self, tell: &mut impl FnMut(Event)) {
         while let Some(ended) = self.running.try_join_next() {
-            // A task is neither cancelled nor does it panic: `caught` sees to that.
+            // A task is neither cancelled nor does it panic: `caught` catches that.
             if let Ok(Attempted { action, performed }) = ended {
                 let performed = performed.unwrap_or_else(|panicked| {
                     tell(Event::Panicked { action: action.clone(), because: panicked.clone() });
@@ -79,13 +81,13 @@ impl Keeper {
         }
     }
 
-    /// Returns whether anything is being done.
+    /// Returns whether no action is running.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.running.is_empty()
     }
 
-    /// What fails and is tried again: the change, what happened, and when it is tried again.
+    /// Returns the failed actions that are retried: the change, the failure, and the time of the next attempt.
     #[must_use]
     pub fn memory(&self) -> &Memory {
         &self.memory

@@ -1,7 +1,7 @@
-//! What a removal left whose plan is gone or over: the taint of its node and the mark of its NodeClaim are taken away.
+//! Cleans up after removals whose plan was deleted or is over: the node's taint and the NodeClaim's mark.
 //!
-//! `snapshot` says which those are, of a list that may be old by now: each is looked at once more. Must never touch what a
-//! plan has begun that somebody goes on with, or that cannot be read.
+//! `snapshot` finds them in a list that may be stale, so each is read again. Must never touch a removal whose plan is
+//! in progress or cannot be read.
 
 use serde_json::Value;
 
@@ -15,10 +15,10 @@ use crate::snapshot::Abandoned;
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 const NODES: &str = "/api/v1/nodes";
 
-/// Takes the marks of such removals off, and the taints. The mark goes last: what is interrupted is found again by it.
+/// Removes the taints and marks of such removals. The mark is removed last, so an interrupted cleanup is found again.
 ///
 /// # Errors
-/// The API server refuses, or does not answer: those that are left are lifted another time.
+/// The API server refuses, or does not answer: the remaining ones are cleaned up later.
 pub async fn lift(writer: &Writer, abandoned: &[Abandoned]) -> Result<(), NotBegun> {
     for removal in abandoned {
         let path = format!("{CLAIMS}/{}", removal.claim);
@@ -38,7 +38,7 @@ pub async fn lift(writer: &Writer, abandoned: &[Abandoned]) -> Result<(), NotBeg
     Ok(())
 }
 
-/// Whether there is a plan of this name that is not over. What can be no object's name is none.
+/// Returns whether a plan of this name exists that is not over. An invalid object name means no.
 async fn is_carried_on(cluster: &Cluster, plan: &str) -> Result<bool, NotBegun> {
     let can_be = !plan.is_empty() && plan.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
     if !can_be {
@@ -48,7 +48,7 @@ async fn is_carried_on(cluster: &Cluster, plan: &str) -> Result<bool, NotBegun> 
     Ok(!ledger::read([&object]).plans.iter().any(Recorded::is_over))
 }
 
-/// Lets pods and load balancers come to the node again.
+/// Makes the node available to pods and load balancers again.
 async fn free(writer: &Writer, removal: &Abandoned) -> Result<(), NotBegun> {
     let path = format!("{NODES}/{}", removal.node);
     let Some(node) = writer.cluster().get_optional(&path).await? else { return Ok(()) };
@@ -56,7 +56,7 @@ async fn free(writer: &Writer, removal: &Abandoned) -> Result<(), NotBegun> {
         return Ok(());
     }
     let mut freed = Operations::of(text(&node, "uid"));
-    // Karpenter's value: somebody else's stays.
+    // Only Karpenter's value is removed.
     if node["metadata"]["labels"][label::NOT_BALANCED] == "karpenter" {
         freed = freed.without_entry(LABELS, (label::NOT_BALANCED, "karpenter"));
     }

@@ -1,4 +1,4 @@
-//! Carries an approved plan out: looks at the world, asks `rollout` what is next, has it done, and looks again.
+//! Applies an approved plan: reads the world, asks `rollout` for the next actions, performs them, and reads again.
 //!
 //! ```text
 //!        ┌──────────── Reader: lists ────────────┐
@@ -6,7 +6,7 @@
 //!  rollout::next ─▶ actions ─▶ Actor: one write each, several at once ─▶ Event ─▶ whoever shows progress
 //! ```
 //!
-//! Nothing is decided here but when to look again. Must never write what no action asks for, nor past a closed gate.
+//! The only decision here is when to read again. Must never write without an action, nor past a closed gate.
 
 mod actor;
 mod book;

@@ -1,4 +1,4 @@
-//! What follows for a rollout from a failure of the API server or of Azure.
+//! Consequences for a rollout of failures of the API server or of Azure.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -7,18 +7,18 @@ use crate::cluster::{ClusterFailure, ClusterFailureKind};
 use crate::plan::Choice;
 use crate::rollout::{Performed, consequence};
 
-/// How long a closed gate is waited for.
+/// Delay before a write is retried while the gate is closed.
 pub(super) const GATE_WAIT: SignedDuration = SignedDuration::from_secs(2);
 
-/// Says what follows from a failure of the API server.
+/// Returns the consequence of a failure of the API server.
 pub(super) fn of_cluster(failure: &ClusterFailure) -> Performed {
     use ClusterFailureKind as Kind;
     let because = failure.what.clone();
     match failure.kind {
-        // Somebody wrote or deleted it meanwhile: the next look shows what there is now.
+        // The object was changed or deleted meanwhile: the next read shows the current state.
         Kind::Conflict | Kind::NotFound => Performed::again(because),
         Kind::GateClosed | Kind::LeaseHeld => Performed::later(GATE_WAIT, because),
-        // A role, a webhook or a definition may be mended at any time.
+        // A role, a webhook or a definition may be repaired at any time.
         Kind::Forbidden
         | Kind::Unauthenticated
         | Kind::Invalid
@@ -30,18 +30,18 @@ pub(super) fn of_cluster(failure: &ClusterFailure) -> Performed {
     }
 }
 
-/// Says what follows from a failure of Azure. `choice` is what was to be bought, if anything was.
+/// Returns the consequence of a failure of Azure. `choice` is the offering that was requested, if any.
 pub(super) fn of_azure(failure: &Failure, choice: Option<&Choice>, now: Timestamp) -> Performed {
     let because = failure.to_string();
     let Some(fault) = failure.fault() else {
-        // Nobody answered, or no Azure: what was done shows in the next list.
+        // No answer, or none from Azure: the next list shows what was applied.
         let is_closed = matches!(failure, Failure::NotPermitted { .. });
         return if is_closed { Performed::later(GATE_WAIT, because) } else { Performed::backs_off(because) };
     };
     consequence(fault, &because, choice, now)
 }
 
-/// The word for a failure of the API server in tables.
+/// Returns the code of a failure of the API server, as shown in tables.
 const fn code_of(kind: ClusterFailureKind) -> &'static str {
     match kind {
         ClusterFailureKind::Forbidden => "Forbidden",

@@ -1,4 +1,4 @@
-//! Reads what a rollout looks at: the lists of the kinds that it touches, each whole or absent.
+//! Reads the world for a rollout: lists of the kinds that it touches, each complete or absent.
 
 use crate::arm::answer::{self, Answer, Machine, NetworkInterface};
 use crate::arm::{Request, ResourceId};
@@ -26,7 +26,7 @@ pub struct Reader {
 pub type ReadFailure = String;
 
 impl Reader {
-    /// Reads everything once, at once. What failed is absent, and said.
+    /// Reads all lists once, concurrently. Those that failed are absent and reported.
     pub async fn read(&self) -> (Seen, Vec<ReadFailure>) {
         let at = self.cluster.clock().now();
         let (claims, nodes, pods, attached, vms, interfaces) = tokio::join!(

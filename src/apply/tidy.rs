@@ -1,6 +1,7 @@
-//! What goes of the ledger: NodePlans that nobody asks for any more, and NodePlanChunks whose NodePlan was never written.
+//! Garbage collection of the ledger: NodePlans that are no longer needed, and NodePlanChunks whose NodePlan was never
+//! written.
 //!
-//! Which those are is `ledger`'s to say. Must never delete one while a list of them is not whole.
+//! `ledger` determines which. Must never delete one while a list of them is incomplete.
 
 use jiff::Timestamp;
 
@@ -11,7 +12,7 @@ use crate::ledger::{self, CHUNKS, Orphan};
 /// Deletes the NodePlans that are superfluous at a time, and NodePlanChunks without one.
 ///
 /// # Errors
-/// The API server refuses, or does not answer: those that are left go another time.
+/// The API server refuses, or does not answer: the remaining ones are deleted later.
 pub async fn tidy(writer: &Writer, at: Timestamp) -> Result<(), NotBegun> {
     let ledger = recorded(writer.cluster()).await?;
     for path in ledger::superfluous(&ledger, at) {
@@ -21,7 +22,7 @@ pub async fn tidy(writer: &Writer, at: Timestamp) -> Result<(), NotBegun> {
     if chunks.is_empty() {
         return Ok(());
     }
-    // What was being written before has its NodePlan by now.
+    // Chunks that were being written before have their NodePlan by now.
     let ledger = recorded(writer.cluster()).await?;
     for Orphan { path, uid } in ledger::orphans(&ledger, &chunks, at) {
         let this = Preconditions { uid: Some(uid), ..Preconditions::default() };

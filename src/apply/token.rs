@@ -1,6 +1,7 @@
-//! The bootstrap tokens of a rollout: each is made, written as a Secret, sent in customData, and removed once no VM needs it.
+//! The bootstrap tokens of a rollout: each is generated, written as a Secret, sent in customData, and removed once no
+//! VM needs it.
 //!
-//! They are never read back: a rollout that starts anew makes another.
+//! They are never read back: a restarted rollout generates another.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +13,7 @@ use crate::rollout::Performed;
 
 const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
 
-/// Makes a token of randomness of the machine.
+/// Generates a token from the machine's randomness.
 pub(super) fn make() -> Result<BootstrapToken, String> {
     let mut bytes = [0; 64];
     getrandom::fill(&mut bytes).map_err(|error| format!("the machine has no randomness: {error}"))?;

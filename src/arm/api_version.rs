@@ -1,29 +1,30 @@
-//! Which version of Azure's API each kind of request speaks: one table.
-//! Must never be overridden elsewhere: answers are read by what these versions say.
+//! Table of the API version for each kind of request to Azure.
+//!
+//! Must never be overridden elsewhere: answers are parsed according to these versions.
 
-/// A kind of Azure's API that has a version of its own.
+/// An Azure API with its own version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Api {
-    /// VMs, their extensions, and usages of Compute. Azure's models in Rust end here.
+    /// VMs, their extensions, and Compute usages. The latest version of Azure's Rust models.
     Compute,
-    /// The list of sizes.
+    /// The SKU list.
     Skus,
-    /// Images of community galleries.
+    /// Images in community galleries.
     Galleries,
     /// NICs, subnets, load balancers, security groups.
     Network,
     /// Managed clusters.
     ContainerService,
-    /// What the caller may do.
+    /// The caller's permissions.
     Permissions,
     /// Resource groups.
     Resources,
-    /// Tags of a resource, without the resource.
+    /// Tags of a resource, accessed without the resource itself.
     Tags,
 }
 
 impl Api {
-    /// The value of the query parameter `api-version`.
+    /// Returns the value of the query parameter `api-version`.
     #[must_use]
     pub const fn version(self) -> &'static str {
         match self {

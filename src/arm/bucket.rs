@@ -1,12 +1,13 @@
-//! The budgets by which Azure throttles: which ones a request draws from, how much they hold, how fast they fill.
-//! Must never count: that is [`Buckets`](super::Buckets).
+//! Azure's throttling buckets: which ones a request draws from, their capacity and refill rate.
+//!
+//! Must never count: that is the task of [`Buckets`](super::Buckets).
 
 use super::request::{Method, Request};
 
-/// A budget of requests. Azure has one for each subscription, and for each principal and region in it.
+/// A request bucket. Azure has one for each subscription, and within it for each principal and region.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bucket {
-    /// Reads through Resource Manager, whatever the resource.
+    /// Reads through Resource Manager, for any resource.
     ArmReads,
     /// Writes through Resource Manager.
     ArmWrites,
@@ -20,36 +21,36 @@ pub enum Bucket {
     ComputeDeleteVm,
     /// Reading one VM or extension.
     ComputeLowCostGet,
-    /// Lists of Compute.
+    /// Lists in Compute.
     ComputeHighCostGet,
-    /// Reading the state of a long-running operation.
+    /// Polling a long-running operation.
     ComputeGetOperation,
-    /// Writes and deletes of Network.
+    /// Writes and deletes in Network.
     NetworkWrites,
-    /// Reads of Network.
+    /// Reads in Network.
     NetworkReads,
 }
 
-/// How much a budget holds and how fast it fills.
+/// Capacity and refill rate of a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Allowance {
-    /// Requests at once.
+    /// Maximum burst of requests.
     pub capacity: u32,
-    /// Requests that come back each minute.
+    /// Requests refilled per minute.
     pub refill_per_minute: u32,
 }
 
-/// A budget, or the part of it that one resource may use.
+/// A bucket, or the part of it that a single resource may use.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BucketKey {
     /// The budget.
     pub bucket: Bucket,
-    /// The resource's path in lower case, where the budget has a limit for each resource.
+    /// The resource's path in lower case, if the bucket has a limit per resource.
     pub resource: Option<String>,
 }
 
 impl Bucket {
-    /// The published limits of Azure Resource Manager, Compute and Network.
+    /// Returns the published limits of Azure Resource Manager, Compute and Network.
     #[must_use]
     pub const fn allowance(self) -> Allowance {
         let (capacity, refill_per_minute) = match self {
@@ -65,7 +66,7 @@ impl Bucket {
         Allowance { capacity, refill_per_minute }
     }
 
-    /// The limit for each resource, where there is one.
+    /// Returns the limit per resource, if there is one.
     #[must_use]
     pub const fn allowance_of_each_resource(self) -> Option<Allowance> {
         let (capacity, refill_per_minute) = match self {
@@ -82,7 +83,7 @@ impl Bucket {
         Some(Allowance { capacity, refill_per_minute })
     }
 
-    /// Returns whether it is a budget of Resource Manager itself.
+    /// Returns whether the bucket belongs to Resource Manager itself.
     #[must_use]
     pub const fn is_of_resource_manager(self) -> bool {
         matches!(self, Self::ArmReads | Self::ArmWrites | Self::ArmDeletes)
@@ -90,13 +91,13 @@ impl Bucket {
 }
 
 impl BucketKey {
-    /// A whole budget.
+    /// Returns the key of the bucket as a whole.
     #[must_use]
     pub const fn whole(bucket: Bucket) -> Self {
         Self { bucket, resource: None }
     }
 
-    /// How much it holds and how fast it fills.
+    /// Returns its capacity and refill rate.
     #[must_use]
     pub fn allowance(&self) -> Allowance {
         match &self.resource {
@@ -106,7 +107,8 @@ impl BucketKey {
     }
 }
 
-/// The budgets that a request draws from: Resource Manager's, the provider's, and the resource's part of it.
+/// Returns the buckets that a request draws from: Resource Manager's, the provider's, and the resource's part of the
+/// latter.
 #[must_use]
 pub fn of(request: &Request) -> Vec<BucketKey> {
     let arm = match request.method {
@@ -126,7 +128,7 @@ pub fn of(request: &Request) -> Vec<BucketKey> {
 }
 
 fn of_provider(method: Method, path: &str) -> Option<Bucket> {
-    // The last provider counts: tags of a VM are a resource of Microsoft.Resources.
+    // The last provider counts: the tags of a VM are a resource of Microsoft.Resources.
     let (_, rest) = path.rsplit_once("/providers/")?;
     let parts: Vec<&str> = rest.split('/').collect();
     match (parts.as_slice(), method) {

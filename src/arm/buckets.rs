@@ -1,18 +1,19 @@
-//! How much is left of the budgets by which Azure throttles, counted by who sends, so that Azure never has to.
+//! Client-side rate limiting: tracks the remaining requests of Azure's throttling buckets, so that Azure never has to
+//! throttle.
 //!
-//! Each bucket is a leaky bucket in whole nanoseconds (the generic cell rate algorithm): it holds one number, the time at
-//! which it is full again. A bucket that Azure closed (`Retry-After`) lets nothing through before that time. Times are
-//! counted from any one moment. Must never wait: who sends does.
+//! Each bucket is a leaky bucket in whole nanoseconds (generic cell rate algorithm): it stores one number, the time at
+//! which it is full again. A bucket that Azure closed (`Retry-After`) admits nothing before that time. Times are
+//! relative to an arbitrary origin. Must never wait: that is up to the sender.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use super::bucket::BucketKey;
 
-/// Entries that are kept before full ones are dropped.
+/// Maximum number of entries before full buckets are dropped.
 const BUDGET_ENTRIES_MAX: usize = 4096;
 
-/// How full the buckets are.
+/// State of the buckets.
 #[derive(Debug, Default)]
 pub struct Buckets {
     states: BTreeMap<BucketKey, State>,
@@ -25,7 +26,7 @@ struct State {
 }
 
 impl Buckets {
-    /// Takes one from each and returns when the last of them is due.
+    /// Takes one request from each bucket and returns the time at which it may be sent.
     pub fn take(&mut self, keys: &[BucketKey], now: Duration) -> Duration {
         if self.states.len() > BUDGET_ENTRIES_MAX {
             self.states.retain(|_, state| state.full_at > now || state.closed_until > now);
@@ -37,11 +38,11 @@ impl Buckets {
         let (each, allowance) = (each(key), key.allowance());
         let state = self.states.entry(key.clone()).or_default();
         state.full_at = state.full_at.max(now) + each;
-        // What is missing to a full bucket must not be more than it holds.
+        // The deficit of a bucket must not exceed its capacity.
         state.full_at.saturating_sub(each.saturating_mul(allowance.capacity))
     }
 
-    /// Lets nothing through these before a time.
+    /// Closes these buckets until a time.
     pub fn close(&mut self, keys: &[BucketKey], until: Duration) {
         for key in keys {
             let state = self.states.entry(key.clone()).or_default();
@@ -49,7 +50,7 @@ impl Buckets {
         }
     }
 
-    /// Returns until when one of these lets nothing through.
+    /// Returns the time until which at least one of these buckets is closed.
     #[must_use]
     pub fn closed_until(&self, keys: &[BucketKey]) -> Duration {
         let states = keys.iter().filter_map(|key| self.states.get(key));
@@ -57,7 +58,7 @@ impl Buckets {
     }
 }
 
-/// The time in which one comes back.
+/// Returns the time in which one request is refilled.
 fn each(key: &BucketKey) -> Duration {
     Duration::from_secs(60) / key.allowance().refill_per_minute.max(1)
 }
@@ -67,7 +68,7 @@ mod tests {
     use super::*;
     use crate::arm::Bucket;
 
-    /// Milliseconds after `now` until it is due; negative: it was due before.
+    /// Returns the milliseconds from `now` until the request may be sent; negative if that time has passed.
     fn due(buckets: &mut Buckets, keys: &[BucketKey], now: u64) -> i128 {
         let due = buckets.take(keys, Duration::from_secs(now)).as_millis();
         i128::try_from(due).unwrap() - i128::from(now) * 1000
@@ -80,7 +81,7 @@ mod tests {
         for _ in 0..200 {
             assert!(due(&mut buckets, &keys, 1000) <= 0);
         }
-        // 10 a second come back.
+        // 10 requests are refilled per second.
         let waits: Vec<i128> = (0..3).map(|_| due(&mut buckets, &keys, 1000)).collect();
         assert_eq!(waits, [100, 200, 300]);
         assert!(due(&mut buckets, &keys, 1100) <= 0);

@@ -1,7 +1,7 @@
-//! The one place that completes and repairs what Azure's models write.
+//! The only place that completes and corrects the output of Azure's models.
 //!
-//! The models are of 2024: a VM's user-assigned identities are an empty type there, and `timeCreated`, which only
-//! answers have, is sent as null. Must never read an answer: unknown fields vanish in the models.
+//! The models are from 2024: they represent a VM's user-assigned identities as an empty type, and send `timeCreated`,
+//! which is read-only, as null. Must never read an answer: the models drop unknown fields.
 
 use azure_mgmt_compute::models as compute;
 use azure_mgmt_network::models as network;
@@ -12,7 +12,7 @@ use super::request::user_assigned;
 use super::{Body, ResourceId, Tags};
 use crate::model::secret_json::drop_nulls;
 
-/// A VM's model to its body.
+/// Converts a VM model to a body.
 pub(super) fn machine(model: &compute::VirtualMachine, identities: &[ResourceId]) -> Body {
     let mut json = tidy(model);
     if let (Some(object), false) = (json.as_object_mut(), identities.is_empty()) {
@@ -21,23 +21,23 @@ pub(super) fn machine(model: &compute::VirtualMachine, identities: &[ResourceId]
     Body::new(json)
 }
 
-/// A NIC's model to its body.
+/// Converts a NIC model to a body.
 pub(super) fn network_interface(model: &network::NetworkInterface) -> Body {
     Body::new(tidy(model))
 }
 
-/// An extension's model to its body.
+/// Converts an extension model to a body.
 pub(super) fn extension(model: &compute::VirtualMachineExtension) -> Body {
     Body::new(tidy(model))
 }
 
-/// Tags as the models take them.
+/// Converts tags for the models.
 pub(super) fn tags(tags: &Tags) -> Value {
     tags.as_map().iter().map(|(name, value)| (name.clone(), json!(value))).collect::<Map<_, _>>().into()
 }
 
-/// Serialises a model without its nulls, which Azure would take for a wish to clear. The models have no type that JSON
-/// cannot write; should that change, the body is null and Azure refuses it.
+/// Serializes a model without its nulls, which Azure would interpret as clearing a field. Serialization of the models
+/// cannot fail; should that change, the body is null and Azure rejects it.
 fn tidy(model: &impl Serialize) -> Value {
     let mut json = serde_json::to_value(model).unwrap_or_default();
     drop_nulls(&mut json);

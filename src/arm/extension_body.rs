@@ -1,4 +1,5 @@
-//! The billing extension to the body of its PUT, by Azure's models.
+//! Builds the PUT body of the billing extension with Azure's models.
+//!
 //! Must never carry protected settings: there is no secret in it.
 
 use azure_mgmt_compute::models as wire;

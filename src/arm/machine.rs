@@ -1,86 +1,87 @@
-//! A VM as it is sent: every property that nodeform sets, and no other.
-//! Must never default: what a VM is made of was decided by the plan.
+//! A VM to be created: every property that nodeform sets, and no other.
+//!
+//! Must never apply defaults: the plan has decided all properties.
 
 use super::{ResourceId, Tags};
 use crate::model::Secret;
 
-/// A VM that is to be a node, with its OS disk; its NIC exists already.
+/// A VM for a node, with its OS disk; its NIC already exists.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Machine {
-    /// Name of the VM, its computer and its OS disk: `aks-` and the NodeClaim's name.
+    /// Name of the VM, its computer and its OS disk: `aks-` plus the NodeClaim's name.
     pub name: String,
-    /// Azure's region, as `westeurope`.
+    /// The Azure region, such as `westeurope`.
     pub location: String,
-    /// The zone within the region, `1` to `3`; none: Azure chooses (regional).
+    /// The zone within the region, `1` to `3`; if `None`, Azure chooses (regional).
     pub zone: Option<String>,
     /// Tags of the VM.
     pub tags: Tags,
-    /// User-assigned identities, the kubelet's among them; none: no identity.
+    /// User-assigned identities, including the kubelet's; if empty, the VM has no identity.
     pub identities: Vec<ResourceId>,
-    /// The size, as `Standard_D4s_v5`.
+    /// The VM size, such as `Standard_D4s_v5`.
     pub size: String,
-    /// How it is bought.
+    /// The capacity type.
     pub buy_as: BuyAs,
     /// The image of the OS disk.
     pub image: Image,
     /// The OS disk.
     pub os_disk: OsDisk,
-    /// The NIC, the only one and primary. It is deleted with the VM.
+    /// The only NIC, which is primary. It is deleted with the VM.
     pub network_interface: ResourceId,
-    /// Who may log in.
+    /// The login.
     pub login: OsLogin,
-    /// What the VM does at its first start, base64; holds the bootstrap token.
+    /// The first-boot configuration, in base64; contains the bootstrap token.
     pub custom_data: Secret,
     /// Encryption at the host and Trusted Launch.
     pub security: SecurityProfile,
-    /// Whether disks of type UltraSSD may be attached; absent: not said.
+    /// Whether UltraSSD disks may be attached; `None`: not specified.
     pub ultra_ssd: Option<bool>,
 }
 
-/// How a VM is bought.
+/// The capacity type of a VM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BuyAs {
-    /// At the list price, until it is deleted.
+    /// On-demand: list price, until it is deleted.
     OnDemand,
-    /// Spot: deleted (never deallocated, which keeps quota and disk) when Azure needs the room, at most at the
+    /// Spot: deleted (never deallocated, which keeps quota and disk) when Azure needs the capacity, at most at the
     /// on-demand price.
     Spot,
 }
 
-/// What an OS disk is made from.
+/// The source image of an OS disk.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Image {
-    /// A version of a community gallery: `/CommunityGalleries/G/images/D/versions/V`.
+    /// A version in a community gallery: `/CommunityGalleries/G/images/D/versions/V`.
     Community(String),
-    /// A version of a gallery that the caller may read.
+    /// A version in a gallery that the caller may read.
     Resource(ResourceId),
 }
 
 /// The OS disk of a VM. It is deleted with the VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OsDisk {
-    /// Its size in GB, as Azure counts them.
+    /// Its size in GB, as Azure counts.
     pub size_gb: i32,
-    /// Where it lies.
+    /// Its placement.
     pub placement: Placement,
-    /// The disk encryption set; none: a key of the platform.
+    /// The disk encryption set; if `None`, platform-managed keys.
     pub encryption_set: Option<ResourceId>,
 }
 
-/// Where an OS disk lies.
+/// Placement of an OS disk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Placement {
-    /// In Azure Storage, of the type that Azure chooses for the size.
+    /// In Azure Storage, with the disk type that Azure chooses for the size.
     Managed,
-    /// On the host, in the cache: lost with the VM, and free.
+    /// On the host's cache disk: lost with the VM, and free of charge.
     CacheDisk,
-    /// On the host, on the temporary disk.
+    /// On the host's temporary disk.
     ResourceDisk,
-    /// On the host, on an NVMe disk.
+    /// On an NVMe disk of the host.
     NvmeDisk,
 }
 
-/// Who may log in to a VM: one user, by one SSH key, never by password.
+/// Login to a VM: one user with one SSH key, never a password.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OsLogin {
     /// The user's name.
@@ -89,20 +90,20 @@ pub struct OsLogin {
     pub ssh_public_key: String,
 }
 
-/// The security of a VM's hardware.
+/// Hardware security settings of a VM.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SecurityProfile {
-    /// Whether disks are encrypted on the host; absent: not said.
+    /// Whether disks are encrypted on the host; `None`: not specified.
     pub encryption_at_host: Option<bool>,
-    /// Trusted Launch; none: off.
+    /// Trusted Launch; `None`: off.
     pub trusted_launch: Option<TrustedLaunch>,
 }
 
-/// Trusted Launch, where it is on.
+/// Trusted Launch settings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrustedLaunch {
-    /// Whether only signed code starts.
+    /// Whether only signed code may boot.
     pub secure_boot: bool,
-    /// Whether there is a virtual trusted platform module.
+    /// Whether the VM has a virtual TPM.
     pub vtpm: bool,
 }

@@ -1,4 +1,5 @@
-//! A VM to the body of its PUT, by Azure's models.
+//! Builds the PUT body of a VM with Azure's models.
+//!
 //! Must never set a property that [`Machine`] does not have.
 
 use azure_mgmt_compute::models as wire;
@@ -6,7 +7,7 @@ use azure_mgmt_compute::models as wire;
 use super::machine::{BuyAs, Image, Machine, OsDisk, Placement, SecurityProfile};
 use super::{Body, complete};
 
-/// Where the customData of a VM lies in its body.
+/// JSON pointer to the customData in a VM's body.
 const CUSTOM_DATA: &str = "/properties/osProfile/customData";
 
 /// Builds the body that creates this VM.
@@ -49,7 +50,7 @@ pub fn build(machine: &Machine) -> Body {
 fn hardware(size: &str) -> wire::HardwareProfile {
     use wire::hardware_profile::VmSize;
     let mut profile = wire::HardwareProfile::new();
-    // Azure's enum ends in 2018; every name goes as it is.
+    // Azure's enum ends in 2018; every size is sent by name.
     profile.vm_size = Some(VmSize::UnknownValue(size.to_owned()));
     profile
 }
@@ -65,7 +66,7 @@ fn storage(name: &str, image: &Image, os_disk: &OsDisk) -> wire::StorageProfile 
             option: Some(wire::DiffDiskOption::Local),
             placement: Some(placement),
         });
-        // Azure takes no other for a disk on the host.
+        // Azure accepts no other caching for a disk on the host.
         disk.caching = Some(wire::Caching::ReadOnly);
     }
     disk.managed_disk = encryption_set.as_ref().map(|set| {
@@ -150,7 +151,7 @@ fn buy(properties: &mut wire::VirtualMachineProperties, buy_as: BuyAs) {
         BuyAs::Spot => {
             properties.priority = Some(wire::Priority::Spot);
             properties.eviction_policy = Some(wire::EvictionPolicy::Delete);
-            // Whatever on-demand costs: such a VM is never evicted for its price.
+            // No price limit: such a VM is never evicted because of its price.
             properties.billing_profile = Some(wire::BillingProfile { max_price: Some(-1.0) });
         }
     }

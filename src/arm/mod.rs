@@ -6,8 +6,8 @@
 //!                   └▶ fault::Fault: what was refused, what that blocks, until when
 //! ```
 //!
-//! Bodies need Azure's models, which feature `live` brings; everything else is there without.
-//! Must never send, wait or read a clock. Only this module and `azure` name Azure's crates.
+//! Bodies need Azure's models, which need feature `live`; everything else is always available.
+//! Must never send, wait or read a clock. Only this module and `azure` use Azure's crates.
 
 pub mod answer;
 pub mod api_version;

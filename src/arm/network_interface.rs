@@ -1,4 +1,5 @@
-//! A NIC as it is sent, and the body of its PUT by Azure's models.
+//! A NIC to be created.
+//!
 //! Must never choose an address, a pool or a group: those are in the plan.
 
 #[cfg(feature = "live")]
@@ -8,22 +9,22 @@ use super::{ResourceId, Tags};
 /// The NIC of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NetworkInterface {
-    /// Its name, the VM's, and that of its primary IP configuration.
+    /// Its name, which is also the name of the VM and of its primary IP configuration.
     pub name: String,
-    /// Azure's region.
+    /// The Azure region.
     pub location: String,
-    /// Tags of the NIC: the VM's.
+    /// Tags of the NIC, equal to the VM's.
     pub tags: Tags,
     /// The subnet of all its addresses.
     pub subnet: ResourceId,
-    /// The security group; none where AKS attaches it to the subnet itself.
+    /// The security group; `None` if AKS attaches it to the subnet itself.
     pub security_group: Option<ResourceId>,
-    /// The pools of the load balancers that the node answers for.
+    /// The load balancer backend pools that the node joins.
     pub backend_pools: Vec<BackendPool>,
-    /// Whether packets go past the host's switch; the size must support it.
+    /// Whether accelerated networking is enabled; the size must support it.
     pub accelerated_networking: bool,
-    /// How many more addresses it has, one for each pod, where pods take addresses of the subnet (Azure CNI without
-    /// overlay): `maxPods - 1`; with overlay 0.
+    /// Number of additional addresses, one per pod, if pods use addresses of the subnet (Azure CNI without overlay):
+    /// `maxPods - 1`; 0 with an overlay.
     pub pod_addresses: u32,
 }
 

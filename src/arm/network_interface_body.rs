@@ -1,4 +1,5 @@
-//! A NIC to the body of its PUT, by Azure's models.
+//! Builds the PUT body of a NIC with Azure's models.
+//!
 //! Must never set a property that [`NetworkInterface`] does not have.
 
 use azure_mgmt_network::models as wire;

@@ -1,9 +1,10 @@
-//! What a caller must be allowed to do in the node resource group, and what of it is missing.
-//! Must never decide what to do about it.
+//! The permissions required in the node resource group, and which of them are missing.
+//!
+//! Must never decide how to react to missing ones.
 
 use super::answer::Permission;
 
-/// What applying a plan needs in the node resource group: the least of Azure's actions.
+/// The minimal set of Azure actions for applying a plan in the node resource group.
 pub const NEEDED: &[&str] = &[
     "Microsoft.Compute/virtualMachines/read",
     "Microsoft.Compute/virtualMachines/write",
@@ -15,7 +16,7 @@ pub const NEEDED: &[&str] = &[
     "Microsoft.Network/networkInterfaces/join/action",
 ];
 
-/// Returns which of these actions no permission grants.
+/// Returns the actions that no permission grants.
 #[must_use]
 pub fn missing<'a>(permissions: &[Permission], actions: &[&'a str]) -> Vec<&'a str> {
     actions
@@ -25,13 +26,13 @@ pub fn missing<'a>(permissions: &[Permission], actions: &[&'a str]) -> Vec<&'a s
         .collect()
 }
 
-/// One role grants an action that it lists and does not except; roles add up.
+/// Returns whether a role grants an action: it lists the action and does not exclude it. Roles are additive.
 fn grants(permission: &Permission, action: &str) -> bool {
     let listed = |patterns: &[String]| patterns.iter().any(|pattern| matches(pattern, action));
     listed(&permission.actions) && !listed(&permission.not_actions)
 }
 
-/// A `*` stands for any text, slashes too; casing does not count.
+/// Matches an action; `*` stands for any text, including slashes. Case-insensitive.
 fn matches(pattern: &str, action: &str) -> bool {
     let pattern = pattern.to_ascii_lowercase();
     let action = action.to_ascii_lowercase();

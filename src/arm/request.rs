@@ -1,5 +1,6 @@
-//! Requests to Azure Resource Manager, complete but for the host and the token.
-//! Must never hold a header that names the caller.
+//! Requests to Azure Resource Manager, complete except for the host and the token.
+//!
+//! Must never contain a header that identifies the caller.
 
 use std::collections::BTreeMap;
 
@@ -7,23 +8,23 @@ use serde_json::{Value, json};
 
 use super::{Api, Body, ResourceId, Tags};
 
-/// A verb of HTTP.
+/// An HTTP method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
     /// Reads.
     Get,
     /// Creates or replaces.
     Put,
-    /// Changes in part.
+    /// Updates in part.
     Patch,
-    /// Removes.
+    /// Deletes.
     Delete,
-    /// Does something; nothing here writes by it.
+    /// Runs an action; never used for writes here.
     Post,
 }
 
 impl Method {
-    /// As HTTP writes it.
+    /// Returns the HTTP name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -35,7 +36,7 @@ impl Method {
         }
     }
 
-    /// Returns whether it changes anything.
+    /// Returns whether the method is a write.
     #[must_use]
     pub const fn is_write(self) -> bool {
         !matches!(self, Self::Get)
@@ -45,19 +46,19 @@ impl Method {
 /// One request. Its `Debug` shows secrets as `(sensitive value)`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// The verb.
+    /// The method.
     pub method: Method,
-    /// The path, from the first slash, not encoded.
+    /// The path with its leading slash, not encoded.
     pub path: String,
     /// The query, `api-version` first, not encoded.
     pub query: Vec<QueryParameter>,
-    /// The body, of writes.
+    /// The body of a write.
     pub body: Option<Body>,
-    /// Whether it must fail when the resource exists: `If-None-Match: *`.
+    /// Whether it must fail if the resource exists: `If-None-Match: *`.
     pub only_if_absent: bool,
 }
 
-/// One parameter of a query.
+/// A query parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct QueryParameter {
     /// Its name.
@@ -119,20 +120,20 @@ impl Request {
         Self::list_in_group(group, "Microsoft.Network/networkSecurityGroups", Api::Network)
     }
 
-    /// Lists what the caller may do in a resource group.
+    /// Lists the caller's permissions in a resource group.
     #[must_use]
     pub fn list_permissions(group: &ResourceId) -> Self {
         Self::list_in_group(group, "Microsoft.Authorization/permissions", Api::Permissions)
     }
 
-    /// Lists the sizes of one location.
+    /// Lists the VM sizes of a location.
     #[must_use]
     pub fn list_skus(subscription: &str, location: &str) -> Self {
         let path = format!("/subscriptions/{subscription}/providers/Microsoft.Compute/skus");
         Self::new(Method::Get, path, Api::Skus).with_query("$filter", format!("location eq '{location}'"))
     }
 
-    /// Lists what the subscription uses of its quotas of Compute in one location.
+    /// Lists the subscription's Compute quotas and their usage in a location.
     #[must_use]
     pub fn list_usages(subscription: &str, location: &str) -> Self {
         let path =
@@ -140,7 +141,7 @@ impl Request {
         Self::new(Method::Get, path, Api::Compute)
     }
 
-    /// Lists the versions of an image of a community gallery in one location.
+    /// Lists the versions of a community gallery image in a location.
     #[must_use]
     pub fn list_image_versions(subscription: &str, location: &str, image: &CommunityImage<'_>) -> Self {
         let CommunityImage { gallery, definition } = image;
@@ -150,7 +151,7 @@ impl Request {
         Self::new(Method::Get, path, Api::Galleries)
     }
 
-    /// Creates a VM; fails with 412 when one of that name exists.
+    /// Creates a VM; fails with 412 if a VM of that name exists.
     #[must_use]
     pub fn create_machine(id: &ResourceId, body: Body) -> Self {
         let mut request = Self::new(Method::Put, id.to_string(), Api::Compute);
@@ -159,7 +160,7 @@ impl Request {
         request
     }
 
-    /// Creates or replaces a NIC. Azure has no `If-None-Match` here: read first.
+    /// Creates or replaces a NIC. Azure does not support `If-None-Match` here, so read first.
     #[must_use]
     pub fn put_network_interface(id: &ResourceId, body: Body) -> Self {
         let mut request = Self::new(Method::Put, id.to_string(), Api::Network);
@@ -175,7 +176,7 @@ impl Request {
         request
     }
 
-    /// Deletes a VM without shutting its system down: the node is drained by then.
+    /// Deletes a VM without shutting down its OS: the node is already drained.
     #[must_use]
     pub fn delete_machine(id: &ResourceId) -> Self {
         Self::new(Method::Delete, id.to_string(), Api::Compute).with_query("forceDeletion", "true")
@@ -187,13 +188,13 @@ impl Request {
         Self::new(Method::Delete, id.to_string(), Api::Network)
     }
 
-    /// Sets tags of a resource in place; tags that are not named stay.
+    /// Sets tags of a resource in place; other tags are kept.
     #[must_use]
     pub fn merge_tags(id: &ResourceId, tags: &Tags) -> Self {
         Self::patch_tags(id, "Merge", tags)
     }
 
-    /// Takes tags off a resource, where they have these values.
+    /// Removes tags from a resource if they have these values.
     #[must_use]
     pub fn remove_tags(id: &ResourceId, tags: &Tags) -> Self {
         Self::patch_tags(id, "Delete", tags)
@@ -207,7 +208,7 @@ impl Request {
         request
     }
 
-    /// Adds identities to a VM; those that it has stay.
+    /// Adds identities to a VM; existing ones are kept.
     #[must_use]
     pub fn add_identities(id: &ResourceId, identities: &[ResourceId]) -> Self {
         let mut request = Self::new(Method::Patch, id.to_string(), Api::Compute);
@@ -216,7 +217,7 @@ impl Request {
         request
     }
 
-    /// The path and query as one text, for people; not encoded.
+    /// Returns the path and query as a string for display; not encoded.
     #[must_use]
     pub fn target(&self) -> String {
         let query: Vec<String> =
@@ -225,17 +226,17 @@ impl Request {
     }
 }
 
-/// The `identity` of a VM with user-assigned identities: each an empty object under its id.
+/// Returns the `identity` of a VM with user-assigned identities: an empty object under each id.
 pub(super) fn user_assigned(identities: &[ResourceId]) -> Value {
     let by_id: BTreeMap<String, Value> = identities.iter().map(|id| (id.to_string(), json!({}))).collect();
     json!({"type": "UserAssigned", "userAssignedIdentities": by_id})
 }
 
-/// An image of a community gallery, without a version.
+/// An image in a community gallery, without a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CommunityImage<'a> {
-    /// The gallery's public name, as `AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2`.
+    /// The gallery's public name, such as `AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2`.
     pub gallery: &'a str,
-    /// The image's name, as `2204gen2containerd`.
+    /// The image's name, such as `2204gen2containerd`.
     pub definition: &'a str,
 }

@@ -1,15 +1,16 @@
-//! Ids of Azure resources: read in any casing, printed in one.
-//! Must never change a name: only the words that Azure itself owns have a canonical casing.
+//! Azure resource ids: parsed in any casing, printed in canonical casing.
+//!
+//! Must never change a name: only Azure's own words have a canonical casing.
 
 use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::str::FromStr;
 
-/// The most bytes of an id that is read. Azure's longest names (80, nested twice) stay far below.
+/// Maximum length of a parsed id in bytes. Azure's longest names (80, nested twice) stay far below it.
 const LENGTH_MAX: usize = 2048;
 
-/// Words of Azure in the casing of its specification; answers have others (`resourcegroups`, `MICROSOFT.COMPUTE`).
+/// Azure's words in the casing of its specification; answers vary (`resourcegroups`, `MICROSOFT.COMPUTE`).
 const CANONICAL: &[&str] = &[
     "Microsoft.Authorization",
     "Microsoft.Compute",
@@ -38,7 +39,7 @@ const CANONICAL: &[&str] = &[
     "virtualNetworks",
 ];
 
-/// The id of a resource or resource group. Equality, order and hash ignore ASCII casing, as Azure does.
+/// The id of a resource or resource group. Equality, order and hash ignore ASCII case, as Azure does.
 #[derive(Clone, Debug)]
 pub struct ResourceId {
     subscription: String,
@@ -47,77 +48,77 @@ pub struct ResourceId {
     segments: Vec<Segment>,
 }
 
-/// One type with the name of one resource of it.
+/// A resource type with a resource name.
 #[derive(Clone, Debug)]
 struct Segment {
     kind: String,
     name: String,
 }
 
-/// Why a text is no id of a resource.
+/// Why a string is not a resource id.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ResourceIdFault {
-    /// It is longer than any id of Azure.
+    /// It is longer than any Azure id.
     #[error("the id has {0} bytes, more than {LENGTH_MAX}")]
     TooLong(usize),
-    /// It does not begin as an id does.
+    /// It does not start with a subscription.
     #[error("`{0}` is no id of an Azure resource: it must begin with `/subscriptions/ID`")]
     NoSubscription(String),
-    /// A part between two slashes is empty or has a character that no name has.
+    /// A path segment is empty or has a character that is not allowed in names.
     #[error("`{0}` is no id of an Azure resource: the part `{1}` is no name")]
     BadPart(String, String),
-    /// After `providers` there is no namespace with pairs of type and name.
+    /// After `providers` there is no namespace followed by pairs of type and name.
     #[error(
         "`{0}` is no id of an Azure resource: after `/providers/` comes a namespace, then pairs of type and name"
     )]
     BadProvider(String),
-    /// It is the id of another kind of resource.
+    /// It is the id of another resource type.
     #[error("`{id}` is not the id of {wanted}")]
     WrongKind {
         /// The id.
         id: String,
-        /// The type that it should be of, with its namespace.
+        /// The expected type, with its namespace.
         wanted: &'static str,
     },
 }
 
 impl ResourceId {
-    /// The id of a resource group.
+    /// Returns the id of a resource group.
     ///
     /// # Errors
-    /// When a name has a character that no name has.
+    /// A name has an invalid character.
     pub fn of_group(subscription: &str, resource_group: &str) -> Result<Self, ResourceIdFault> {
         format!("/subscriptions/{subscription}/resourceGroups/{resource_group}").parse()
     }
 
-    /// The id of a resource of this group: `kind` is `Namespace/type`.
+    /// Returns the id of a resource in this group: `kind` is `Namespace/type`.
     ///
     /// # Errors
-    /// When a name has a character that no name has.
+    /// A name has an invalid character.
     pub fn in_group(&self, kind: &str, name: &str) -> Result<Self, ResourceIdFault> {
         let group = self.resource_group.as_deref().unwrap_or_default();
         format!("/subscriptions/{}/resourceGroups/{group}/providers/{kind}/{name}", self.subscription).parse()
     }
 
-    /// The id of a child of this resource.
+    /// Returns the id of a child of this resource.
     ///
     /// # Errors
-    /// When a name has a character that no name has.
+    /// A name has an invalid character.
     pub fn child(&self, kind: &str, name: &str) -> Result<Self, ResourceIdFault> {
         format!("{self}/{kind}/{name}").parse()
     }
 
-    /// Reads the `spec.providerID` of a Node: `azure://` and the id of a VM.
+    /// Parses the `spec.providerID` of a Node: `azure://` plus the id of a VM.
     ///
     /// # Errors
-    /// When it is no such id.
+    /// The text is not such an id.
     pub fn of_provider_id(text: &str) -> Result<Self, ResourceIdFault> {
         let id = text.strip_prefix("azure://").unwrap_or(text);
         id.parse::<Self>()?.expect_kind("Microsoft.Compute/virtualMachines")
     }
 
-    /// The `spec.providerID` that the cloud provider of Kubernetes writes: the resource group in lower case, the rest
-    /// as it is.
+    /// Returns the `spec.providerID` as Kubernetes' cloud provider writes it: the resource group in lower case, the
+    /// rest unchanged.
     #[must_use]
     pub fn provider_id(&self) -> String {
         let mut id = self.clone();
@@ -125,10 +126,10 @@ impl ResourceId {
         format!("azure://{id}")
     }
 
-    /// Returns the id if it is of this type (`Namespace/type` or `Namespace/type/childType`).
+    /// Returns the id if it has this type (`Namespace/type` or `Namespace/type/childType`).
     ///
     /// # Errors
-    /// When it is of another.
+    /// The id has another type.
     pub fn expect_kind(self, wanted: &'static str) -> Result<Self, ResourceIdFault> {
         if self.kind().eq_ignore_ascii_case(wanted) {
             Ok(self)
@@ -137,20 +138,20 @@ impl ResourceId {
         }
     }
 
-    /// The subscription's id.
+    /// Returns the subscription id.
     #[must_use]
     pub fn subscription(&self) -> &str {
         &self.subscription
     }
 
-    /// The resource group, where it is in one.
+    /// Returns the resource group, if the resource is in one.
     #[must_use]
     pub fn resource_group(&self) -> Option<&str> {
         self.resource_group.as_deref()
     }
 
-    /// The namespace and types, as `Microsoft.Network/virtualNetworks/subnets`; of a group
-    /// `Microsoft.Resources/resourceGroups`, of a subscription `Microsoft.Resources/subscriptions`.
+    /// Returns the namespace and types, such as `Microsoft.Network/virtualNetworks/subnets`; for a group
+    /// `Microsoft.Resources/resourceGroups`, for a subscription `Microsoft.Resources/subscriptions`.
     #[must_use]
     pub fn kind(&self) -> String {
         let Some(provider) = &self.provider else {
@@ -161,7 +162,7 @@ impl ResourceId {
         format!("{provider}/{}", kinds.join("/"))
     }
 
-    /// The last name: the resource's own.
+    /// Returns the last name: the resource's own.
     #[must_use]
     pub fn name(&self) -> &str {
         match self.segments.last() {
@@ -170,7 +171,7 @@ impl ResourceId {
         }
     }
 
-    /// The resource that this one is a child of, if it is one.
+    /// Returns the parent resource, if this is a child resource.
     #[must_use]
     pub fn parent(&self) -> Option<Self> {
         if self.segments.len() < 2 {
@@ -181,7 +182,7 @@ impl ResourceId {
         Some(parent)
     }
 
-    /// Returns whether this resource lies in that resource group.
+    /// Returns whether this resource is in that resource group.
     #[must_use]
     pub fn is_in_group(&self, group: &Self) -> bool {
         let same = |a: Option<&str>, b: Option<&str>| match (a, b) {
@@ -234,7 +235,7 @@ impl FromStr for ResourceId {
     }
 }
 
-/// The pairs of type and name; none when one is incomplete or there is none.
+/// Returns the pairs of type and name; `None` if there is none or one is incomplete.
 fn segments(pairs: &[&str]) -> Option<Vec<Segment>> {
     let segments: Option<Vec<Segment>> = pairs
         .chunks(2)
@@ -246,7 +247,8 @@ fn segments(pairs: &[&str]) -> Option<Vec<Segment>> {
     segments.filter(|segments| !segments.is_empty())
 }
 
-/// Azure's names are letters, digits and a little punctuation; what would change a URL is none of it.
+/// Returns whether a segment is a valid Azure name: letters, digits and some punctuation, but nothing that would change
+/// a URL.
 fn is_name(part: &str) -> bool {
     !part.is_empty()
         && part != "."

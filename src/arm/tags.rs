@@ -1,26 +1,27 @@
-//! Tags of Azure resources: Karpenter's order of who wins, and Azure's limits.
-//! Must never let a user's tag replace one by which nodeform or Karpenter knows its resources.
+//! Tags of Azure resources: precedence as in Karpenter, and Azure's limits.
+//!
+//! Must never let a user's tag replace one with which nodeform or Karpenter identifies its resources.
 
 use std::collections::BTreeMap;
 
-/// The most tags of a resource.
+/// Maximum number of tags of a resource.
 const COUNT_MAX: usize = 50;
-/// The most characters of a tag's name.
+/// Maximum length of a tag's name, in characters.
 const NAME_MAX: usize = 512;
-/// The most characters of a tag's value.
+/// Maximum length of a tag's value, in characters.
 const VALUE_MAX: usize = 256;
 
-/// Tags as Azure takes them: no `/` in a name, unique without regard to casing.
+/// Tags in Azure's form: no `/` in names, which are unique ignoring case.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tags(BTreeMap<String, String>);
 
-/// What Azure would refuse about tags.
+/// Tags that Azure would reject.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TagsFault {
     /// There are too many.
     #[error("{0} tags, more than the {COUNT_MAX} that an Azure resource can have")]
     TooMany(usize),
-    /// A name is too long or has a character that Azure refuses.
+    /// A name is too long or has a character that Azure rejects.
     #[error("tag `{0}`: a name has at most {NAME_MAX} characters, none of < > % & \\ ?")]
     BadName(String),
     /// A value is too long.
@@ -29,11 +30,11 @@ pub enum TagsFault {
 }
 
 impl Tags {
-    /// Lays tags over one another: later ones win. A `/` in a name becomes `_` first, so that no spelling of a user's
-    /// tag hides a later one; names that differ in casing are the same tag.
+    /// Merges layers of tags; later layers override earlier ones. A `/` in a name first becomes `_`, so that no
+    /// spelling of a user's tag hides a later one; names that differ only in case are the same tag.
     ///
     /// # Errors
-    /// All that Azure would refuse.
+    /// Everything that Azure would reject.
     pub fn layered(layers: &[&BTreeMap<String, String>]) -> Result<Self, Vec<TagsFault>> {
         let mut by_lower_case: BTreeMap<String, Tag> = BTreeMap::new();
         for (name, value) in layers.iter().flat_map(|layer| layer.iter()) {
@@ -48,20 +49,20 @@ impl Tags {
         }
     }
 
-    /// The tags by name.
+    /// Returns the tags by name.
     #[must_use]
     pub const fn as_map(&self) -> &BTreeMap<String, String> {
         &self.0
     }
 
-    /// The value of a tag, whatever the casing of its name.
+    /// Returns the value of a tag; names are case-insensitive.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         let found = self.0.iter().find(|(key, _)| key.eq_ignore_ascii_case(name));
         found.map(|(_, value)| value.as_str())
     }
 
-    /// Takes tags as an answer has them.
+    /// Wraps tags as received in an answer.
     #[must_use]
     pub const fn of_answer(tags: BTreeMap<String, String>) -> Self {
         Self(tags)

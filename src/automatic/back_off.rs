@@ -1,8 +1,8 @@
-//! What failed is tried again later and later: pools whose new nodes failed at once, nodes that could not be changed in
-//! place and nodes that could not be removed, so that a permission that is missing does not fill the ledger, and sizes and
-//! images of a pool whose VMs came and never joined.
+//! Exponential back-off after failures: of pools whose new nodes failed immediately, of nodes that could not be updated
+//! in place or removed, so that a missing permission does not flood the ledger, and of a pool's sizes and images whose
+//! VMs started but never joined.
 //!
-//! A process that starts anew tries pools and nodes once more; which VMs never joined it reads from the ledger.
+//! A new process retries pools and nodes once; it reads from the ledger which VMs never joined.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,29 +11,29 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::model::{ChangeClass, NodeName, PoolName, SkuName};
 
-/// The wait after the first failure, of the cloud's clock.
+/// Wait after the first failure, in the cloud's clock.
 const FIRST: SignedDuration = SignedDuration::from_secs(20);
 
-/// The longest wait.
+/// Maximum wait.
 const LONGEST: SignedDuration = SignedDuration::from_mins(10);
 
-/// The first wait after a removal failed: each attempt evicts the node's pods once more.
+/// Wait after a node's first failed removal: each attempt evicts the node's pods again.
 const FIRST_OF_REMOVALS: SignedDuration = SignedDuration::from_mins(2);
 
-/// The longest wait between removals of a node.
+/// Maximum wait between removals of a node.
 const LONGEST_OF_REMOVALS: SignedDuration = SignedDuration::from_mins(60);
 
-/// How often the wait is doubled at most.
+/// Maximum number of times that the wait is doubled.
 const DOUBLINGS_MAX: u32 = 5;
 
-/// The waits after VMs that never joined, of the cloud's clock; the last again and again.
+/// Waits after VMs that never joined, in the cloud's clock; the last one repeats.
 const SILENT: [SignedDuration; 3] =
     [SignedDuration::from_mins(10), SignedDuration::from_mins(30), SignedDuration::from_mins(60)];
 
-/// After how long without another a VM that never joined is forgotten.
+/// Time without another one after which a VM that never joined is forgotten.
 const FORGOTTEN: SignedDuration = SignedDuration::from_hours(3);
 
-/// What VMs are made of that never joined.
+/// The configuration of VMs that never joined.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Made {
     /// Their NodePool.
@@ -44,35 +44,35 @@ pub struct Made {
     pub image: Arc<str>,
 }
 
-/// A VM that never joined, the last of its like.
+/// The most recent VM of a configuration that never joined.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NeverJoined {
-    /// What it was made of.
+    /// Its configuration.
     pub made: Made,
     /// Its name.
     pub vm: Arc<str>,
-    /// Until when none of its like is made.
+    /// Time until which no VM of this configuration is created.
     pub until: Timestamp,
 }
 
-/// What is tried, fails, and is tried again.
+/// An operation that is retried after a failure.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tried {
-    /// To make nodes of a pool.
+    /// Creating nodes of a pool.
     ToMake(PoolName),
-    /// To change a node in place.
+    /// Updating a node in place.
     ToUpdate(NodeName),
-    /// To remove a node.
+    /// Removing a node.
     ToRemove {
         /// The node.
         node: NodeName,
-        /// Why it was to go.
+        /// Class of its removal.
         class: ChangeClass,
     },
 }
 
 impl Tried {
-    /// The first and the longest wait after it failed.
+    /// Returns the first and the maximum wait after a failure.
     const fn waits(&self) -> (SignedDuration, SignedDuration) {
         match self {
             Self::ToMake(_) | Self::ToUpdate(_) => (FIRST, LONGEST),
@@ -81,20 +81,20 @@ impl Tried {
     }
 }
 
-/// What could not be done, the last of its like.
+/// The last failure of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotDone {
-    /// What was tried.
+    /// The operation.
     pub tried: Tried,
     /// The node.
     pub node: Arc<str>,
-    /// What happened, with Azure's code.
+    /// The error, with Azure's code.
     pub what: Arc<str>,
-    /// How often it failed in a row.
+    /// Number of consecutive failures.
     pub times: u32,
-    /// Since when.
+    /// Time of the first of them.
     pub since: Timestamp,
-    /// Until when it is not tried again.
+    /// Time of the next attempt.
     pub until: Timestamp,
 }
 
@@ -114,29 +114,29 @@ struct Silence {
     until: Timestamp,
 }
 
-/// What failed.
+/// Recorded failures.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackOff {
     failed: BTreeMap<Tried, Failed>,
     silent: BTreeMap<Made, Silence>,
-    /// The VMs that were counted.
+    /// VMs already counted.
     counted: BTreeSet<Arc<str>>,
     clock_speed: i32,
 }
 
 impl BackOff {
-    /// Nothing has failed.
+    /// Creates an empty record.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
         Self { clock_speed: i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX), ..Self::default() }
     }
 
-    /// Notes that it succeeded.
+    /// Records a success.
     pub fn succeeded(&mut self, tried: &Tried) {
         self.failed.remove(tried);
     }
 
-    /// Notes that it failed for a node; failures within the wait of one before count once.
+    /// Records a failure for a node; failures during the wait of an earlier one are ignored.
     pub fn failed(&mut self, tried: &Tried, (node, what): (&Arc<str>, &Arc<str>), at: Timestamp) {
         if self.until(tried, at).is_some() {
             return;
@@ -149,14 +149,14 @@ impl BackOff {
         self.failed.insert(tried.clone(), failed);
     }
 
-    /// Returns until when it is not tried.
+    /// Returns the time of the next attempt if it is in the future.
     #[must_use]
     pub fn until(&self, tried: &Tried, at: Timestamp) -> Option<Timestamp> {
         self.failed.get(tried).map(|failed| failed.until).filter(|until| *until > at)
     }
 
-    /// Returns what failed and has not succeeded since. It is told while it is tried again too, and no longer than the
-    /// longest wait after: nothing may ask for it any more.
+    /// Returns the failures without a later success. They are reported during the next attempt as well, but no longer
+    /// than the maximum wait after its time: nothing may need the operation any more.
     pub fn not_done(&self, at: Timestamp) -> impl Iterator<Item = NotDone> {
         let told =
             self.failed.iter().filter(move |(tried, failed)| self.after(failed.until, tried.waits().1) > at);
@@ -170,8 +170,8 @@ impl BackOff {
         })
     }
 
-    /// Notes that a VM came and did not join in time; returns what follows, where that is news. VMs of one like that do so
-    /// within the wait of one before count once.
+    /// Records a VM that started but did not join in time; returns the resulting back-off if the VM is new. Further VMs
+    /// of a configuration during its wait count once.
     pub fn never_joined(&mut self, made: &Made, vm: &Arc<str>, at: Timestamp) -> Option<NeverJoined> {
         if !self.counted.insert(vm.clone()) {
             return None;
@@ -188,7 +188,7 @@ impl BackOff {
         Some(NeverJoined { made: made.clone(), vm: vm.clone(), until })
     }
 
-    /// Returns what is not made now, since its like never joined.
+    /// Returns the configurations that are not created now because their VMs never joined.
     pub fn silent(&self, at: Timestamp) -> impl Iterator<Item = NeverJoined> {
         let now = self.silent.iter().filter(move |(_, silence)| silence.until > at);
         now.map(|(made, Silence { vm, until, .. })| NeverJoined {
@@ -204,7 +204,7 @@ impl BackOff {
 }
 
 impl NotDone {
-    /// Says what happened, how often, and when it is tried again.
+    /// Describes the error, the number of failures, and the next attempt.
     #[must_use]
     pub fn because(&self) -> String {
         let Self { tried, what, until, times, since, .. } = self;
@@ -221,7 +221,7 @@ impl NotDone {
         format!("next attempt{pool} at {until:.0}; {doing} failed{often}: {what}")
     }
 
-    /// Returns the class of what was tried.
+    /// Returns the class of the operation.
     #[must_use]
     pub const fn class(&self) -> ChangeClass {
         match self.tried {
@@ -233,7 +233,7 @@ impl NotDone {
 }
 
 impl NeverJoined {
-    /// Says what happened, and what to look at.
+    /// Describes the failure, and what to check.
     #[must_use]
     pub fn because(&self) -> String {
         let Self { made: Made { pool, size, image }, vm, until } = self;

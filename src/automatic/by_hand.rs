@@ -1,7 +1,8 @@
-//! Nodes that somebody deletes by hand: the world in which they stay and are asked to go, so that they are planned, judged
-//! and carried out like all others, and those that wait, each with the reason and what to do.
+//! Nodes that users delete by hand: a world in which these nodes still run and are requested to be deleted, so that
+//! they are planned, checked and drained like all others, and the nodes that have to wait, each with the reason and
+//! what to do.
 //!
-//! Must never ask for a node that nodeform did not make, nor for one that goes with its pool or its kind: deleting those
+//! Never requests a node that nodeform did not create, nor one that is deleted with its pool or its CRD: deleting those
 //! removes no VM.
 
 use std::collections::BTreeSet;
@@ -11,44 +12,44 @@ use crate::offline::World;
 use crate::snapshot::AzureFacts;
 use crate::snapshot::azure::Owner;
 
-/// Whether the kind NodeClaim stays: NodeClaims that go with it are deleted by nobody.
+/// State of the NodeClaim CRD: users do not delete the NodeClaims that are deleted with it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Definition {
-    /// It stays.
+    /// It exists.
     There,
     /// Its CustomResourceDefinition is being deleted.
     Going,
-    /// That could not be read, for this reason.
+    /// Its state could not be read, for this reason.
     Unknown(String),
 }
 
-/// A node that somebody deletes and that waits.
+/// A node that a user deletes and that has to wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waits {
-    /// The node; of a NodeClaim without one, the claim's name.
+    /// The node, or the name of a NodeClaim without one.
     pub node: NodeName,
-    /// Why, and what to do.
+    /// Why it waits, and what to do.
     pub because: String,
 }
 
-/// What follows from nodes being deleted by hand.
+/// The handling of nodes that users delete by hand.
 #[derive(Clone, Debug, Default)]
 pub struct ByHand {
-    /// The world in which those that go now are asked to; none where none is.
+    /// The world that requests the nodes to delete now; `None` if there are none.
     pub world: Option<World>,
-    /// The others.
+    /// Nodes that have to wait.
     pub waits: Vec<Waits>,
 }
 
-/// Returns what follows from the nodes that somebody deletes.
+/// Returns the handling of the nodes that users delete.
 #[must_use]
 pub fn by_hand(world: &World, definition: &Definition, mode: Mode) -> ByHand {
     let (going, waits) = sorted(world, definition, mode);
     ByHand { world: (!going.is_empty()).then(|| asked(world, going)), waits }
 }
 
-/// Returns the world in which nodes go that `--destroy` names though somebody deletes them already: without a controller
-/// nobody else drains them. Where others are named too, or one has to wait, the world stays as it is.
+/// Returns the world that requests nodes named by `--destroy` although users already delete them: without a controller,
+/// nothing else drains them. If other nodes are named too, or one has to wait, returns the world unchanged.
 #[must_use]
 pub fn by_name(world: World) -> World {
     let named = world.targets.iter().map(|target| match target {
@@ -62,7 +63,7 @@ pub fn by_name(world: World) -> World {
     if named.is_subset(&going) { asked(&world, named) } else { world }
 }
 
-/// Returns the nodes that somebody deletes: those that go, and those that wait.
+/// Splits the nodes that users delete into those to delete now and those that have to wait.
 fn sorted(world: &World, definition: &Definition, mode: Mode) -> (BTreeSet<NodeName>, Vec<Waits>) {
     let mut waits = Vec::new();
     let mut going = BTreeSet::new();
@@ -81,7 +82,7 @@ fn sorted(world: &World, definition: &Definition, mode: Mode) -> (BTreeSet<NodeN
     (going, waits)
 }
 
-/// Whether somebody deletes a node that nodeform made. A claim without a VM says itself whose it is.
+/// Returns whether a user deletes this node and nodeform created it. A claim without a VM records its own owner.
 fn is_ours(facts: &AzureFacts, node: &Node, cluster: Option<&str>) -> bool {
     let is_own = match facts.owner_of(node, cluster) {
         Owner::Own => true,
@@ -91,7 +92,7 @@ fn is_ours(facts: &AzureFacts, node: &Node, cluster: Option<&str>) -> bool {
     is_own && node.claimed.is_deleted_by_hand() && node.claim.is_some()
 }
 
-/// Why it goes with something else, which removes no VM.
+/// Returns why the node is deleted together with something else, which removes no VM.
 fn stays(world: &World, node: &Node, definition: &Definition) -> Option<String> {
     const KIND: &str = "CustomResourceDefinition `nodeclaims.karpenter.sh`";
     match definition {
@@ -119,7 +120,7 @@ fn stays(world: &World, node: &Node, definition: &Definition) -> Option<String> 
     }
 }
 
-/// Why it is not known whether its VM is there.
+/// Returns why it is unknown whether its VM exists.
 fn not_listed(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
     if facts.vms.is_none() || facts.interfaces.is_none() {
         return Some("Azure's VMs and network interfaces could not be listed: waiting until they are");
@@ -129,7 +130,7 @@ fn not_listed(facts: &AzureFacts, node: &Node) -> Option<&'static str> {
     is_missing.then_some("waiting: VM missing from Azure's list although the node is Ready")
 }
 
-/// Why nothing goes now.
+/// Returns why no node is deleted now.
 fn not_now(world: &World, mode: Mode) -> Option<String> {
     let fleet = world.policy.fleet.name.as_deref().unwrap_or("NAME");
     let patch =
@@ -147,8 +148,8 @@ fn not_now(world: &World, mode: Mode) -> Option<String> {
     }
 }
 
-/// The world in which these nodes stay and are asked to go. Pods that wait have their nodes by another plan, and what
-/// PodDisruptionBudgets and pods ask is heeded when the nodes are drained.
+/// Returns the world in which these nodes still run and are requested to be deleted. Another plan creates nodes for
+/// pending pods; draining respects PodDisruptionBudgets and pods' own requests.
 fn asked(world: &World, going: BTreeSet<NodeName>) -> World {
     let mut asked = world.clone();
     let snapshot = &mut asked.snapshot;

@@ -1,4 +1,5 @@
-//! What of a round's plan begins: everything but what is not sure yet, is under way elsewhere, or never happens by itself.
+//! Selects the changes of a round's plan to start: all but the unconfirmed, those in progress in another plan, and
+//! those that never happen automatically.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,26 +12,26 @@ use super::wants::Wants;
 use crate::model::{ChangeClass, ClaimName, DisruptionReason};
 use crate::plan::{Change, ChangeId, ClaimSpec, Delete, PlanSpec, Update};
 
-/// What is known when it is chosen.
+/// The state on which the selection depends.
 #[derive(Clone, Copy, Debug)]
 pub struct Choosing<'a> {
-    /// What rounds want, this one included.
+    /// Removals that rounds planned, this one included.
     pub wants: &'a Wants,
-    /// What failed of late.
+    /// Recent failures.
     pub back_off: &'a BackOff,
-    /// What was changed in place of late, and is set back.
+    /// Recent in-place updates that others reset.
     pub fights: &'a Fights,
-    /// The changes of plans that are in flight.
+    /// Changes of plans in flight.
     pub in_flight: &'a BTreeSet<ChangeId>,
-    /// The NodeClaims whose nodes are being made.
+    /// NodeClaims whose nodes are being created.
     pub making: &'a BTreeSet<ClaimName>,
-    /// The NodeClaims whose nodes pods have not come to yet that they were made for.
+    /// NodeClaims whose nodes are still waiting for the pods that they were created for.
     pub awaiting: &'a BTreeSet<ClaimName>,
-    /// Now.
+    /// The current time.
     pub at: Timestamp,
 }
 
-/// Returns what is left out of a plan, with the reason.
+/// Returns the changes to leave out of a plan, with the reasons.
 #[must_use]
 pub fn left_out(spec: &PlanSpec, choosing: Choosing<'_>) -> BTreeMap<ChangeId, Arc<str>> {
     let mut left_out: BTreeMap<ChangeId, Arc<str>> = BTreeMap::new();
@@ -62,7 +63,7 @@ fn of_create(claim: &ClaimSpec, Choosing { back_off, at, .. }: Choosing<'_>) -> 
     Some(format!("a node of size `{}` never joined; next attempt at {}", primary.size, silent.until))
 }
 
-/// Tags and labels are merged: what is wanted once is not looked at again before it is done.
+/// Decides on an update. Tags and labels are merged, so a planned update is not evaluated again before it finishes.
 fn of_update(id: &ChangeId, update: &Update, choosing: Choosing<'_>) -> Option<String> {
     let Choosing { back_off, fights, in_flight, at, .. } = choosing;
     if in_flight.contains(id) {
@@ -90,7 +91,7 @@ fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing
     if let Some(until) = back_off.until(&tried, at) {
         return Some(format!("deleting the node failed; next attempt at {until}"));
     }
-    // Who deletes a node has decided.
+    // Deletion by a user needs no confirmation.
     if reason == DisruptionReason::Deleted {
         return None;
     }
@@ -108,7 +109,8 @@ fn of_delete(spec: &PlanSpec, id: &ChangeId, delete: &Delete, choosing: Choosing
     Some(format!("deleted at {until} or later, if still planned then"))
 }
 
-/// Returns the creates for pods of nodes none of which goes now. A create that no removal waits for is for pods that wait.
+/// Returns the creates that only serve removals which do not start now. A create that no removal waits for is for
+/// pending pods.
 fn needless(spec: &PlanSpec, left_out: &BTreeMap<ChangeId, Arc<str>>) -> BTreeMap<ChangeId, Arc<str>> {
     let Some(execution) = &spec.execution else { return BTreeMap::new() };
     let mut serves: BTreeMap<&ChangeId, bool> = BTreeMap::new();

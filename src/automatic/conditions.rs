@@ -1,7 +1,7 @@
-//! The conditions of a NodeFleet, as kstatus reads them. `Ready` is true only when nothing is wrong and nobody waits, and
-//! `Settled` is said only when there is nothing to do.
+//! The conditions of a NodeFleet, in kstatus conventions. `Ready` is true only if nothing is wrong and no pod or node
+//! waits, and its reason is `Settled` only if there is nothing to do.
 //!
-//! Must never say of a fleet that was not looked at how it is.
+//! Never reports on a fleet that was not evaluated.
 
 use jiff::Timestamp;
 
@@ -14,7 +14,7 @@ use crate::model::Mode;
 /// Status, reason and message.
 type Said = (&'static str, &'static str, String);
 
-/// Returns the conditions; the time of one that stays as it was stays too.
+/// Returns the conditions; an unchanged status keeps its transition time.
 pub(super) fn conditions(
     news: &News,
     known: &NodeFleetStatus,
@@ -24,7 +24,7 @@ pub(super) fn conditions(
     let all = [("Ready", ready(news)), ("Reconciling", reconciling(news)), ("Stalled", stalled(news))];
     let of = |(kind, (status, reason, message)): (&str, Said)| {
         let before = known.conditions.iter().flatten().find(|condition| condition.type_ == kind);
-        // What an earlier process found holds until this one has looked itself.
+        // The condition of an earlier process remains until this one has planned a round.
         if let Some(before) = before.filter(|_| reason == NOT_PLANNED) {
             return Condition { observed_generation: Some(fleet.generation), ..before.clone() };
         }
@@ -42,7 +42,7 @@ pub(super) fn conditions(
     all.into_iter().map(of).collect()
 }
 
-/// The reason where no round has been planned by this process.
+/// Reason while this process has not planned a round yet.
 const NOT_PLANNED: &str = "NotPlanned";
 
 fn stalled(news: &News) -> Said {
@@ -59,7 +59,7 @@ fn reconciling(news: &News) -> Said {
     }
 }
 
-/// How many nodes come, change and go.
+/// Describes how many nodes are added, changed and destroyed.
 fn under_way(plans: &[PlanInFlight]) -> String {
     let all = |of: fn(&PlanInFlight) -> i32| plans.iter().map(of).fold(0, i32::saturating_add);
     let (add, change, destroy) = (all(|it| it.add), all(|it| it.change), all(|it| it.destroy));

@@ -1,7 +1,7 @@
-//! What would be proposed of each class, kept for as long as it would be planned again as it was.
+//! Cached draft plans of each class, valid while replanning would give the same result.
 //!
-//! A fleet at rest is looked at twice a minute, and planned for each class only where something has changed. Must never be what is
-//! proposed: that is planned of the world as it is then.
+//! An idle fleet is checked twice a minute, and a class is only planned if something has changed. Never proposes a
+//! draft: proposals are planned from the current world.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::model::{ChangeClass, PodPlace};
 use crate::offline::World;
 use crate::plan::Plan;
 
-/// What was planned last of each class.
+/// The last draft of each class.
 #[derive(Clone, Debug, Default)]
 pub struct Drafts {
     made_of: Option<Arc<MadeOf>>,
@@ -23,14 +23,14 @@ pub struct Drafts {
 #[derive(Debug)]
 struct MadeOf {
     world: World,
-    /// The plans that are merged or proposed and may begin still, by their folders.
+    /// Folders of the merged or proposed plans that may still start.
     others: Vec<String>,
     at: Timestamp,
     lasts: SignedDuration,
 }
 
 impl Drafts {
-    /// Takes in what is seen now; forgets what was planned before, where it would be planned otherwise by now.
+    /// Updates the world; discards the drafts if replanning could now give another result.
     pub fn see(&mut self, world: &World, others: Vec<String>, clock_speed: u32) {
         let Some(at) = world.snapshot.at else { return *self = Self::default() };
         let lasts = self.made_of.as_ref().is_some_and(|made_of| {
@@ -48,13 +48,13 @@ impl Drafts {
         *self = Self { made_of: Some(Arc::new(made_of)), plans: BTreeMap::new() };
     }
 
-    /// Returns what was planned of a class.
+    /// Returns the draft of a class.
     #[must_use]
     pub fn of(&self, class: ChangeClass) -> Option<Arc<Plan>> {
         self.plans.get(&class).cloned()
     }
 
-    /// Keeps what was planned of a class.
+    /// Stores the draft of a class.
     pub fn keep(&mut self, class: ChangeClass, plan: Arc<Plan>) {
         self.plans.insert(class, plan);
     }

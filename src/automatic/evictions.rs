@@ -1,7 +1,7 @@
-//! Spot offerings that Azure took away twice within an hour: they rest for an hour, while others are bought.
+//! Spot offerings that Azure evicted twice within an hour: they back off for an hour, and others are bought.
 //!
-//! Known to this process alone: one that starts anew buys such an offering once more at most twice. Must never rest an
-//! offering for one eviction: that is what spot is.
+//! Kept in this process only: a new one tries such an offering at most twice more. Never backs off after a single
+//! eviction, which is normal for spot.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,13 +10,13 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::model::{CapacityType, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone};
 
-/// Within which time so many evictions count, and for how long the offering rests then.
+/// Window in which evictions are counted, and length of the back-off.
 const HOUR: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many evictions it takes.
+/// Number of evictions that triggers the back-off.
 const TIMES: usize = 2;
 
-/// What a spot VM was bought as.
+/// The offering of a spot VM.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SpotOffering {
     /// Its size.
@@ -35,13 +35,13 @@ pub struct Evictions {
 }
 
 impl Evictions {
-    /// There was none. `clock_speed` divides the hour.
+    /// Creates an empty record. `clock_speed` divides the hour.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
         Self { clock_speed: i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX), ..Self::default() }
     }
 
-    /// Notes the eviction of the VM of a NodeClaim, by its UID; returns whether it is news.
+    /// Records the eviction of a NodeClaim's VM, by the claim's UID; returns whether it is new.
     pub fn note(&mut self, claim: &Arc<str>, offering: SpotOffering, at: Timestamp) -> bool {
         let hour = HOUR / self.clock_speed.max(1);
         self.evicted.retain(|_, (evicted, _)| at.duration_since(*evicted) < hour);
@@ -56,7 +56,7 @@ impl Evictions {
         true
     }
 
-    /// Returns the offerings that rest.
+    /// Returns the offerings that are backing off.
     #[must_use]
     pub fn resting(&self, at: Timestamp) -> Vec<Refusal> {
         let resting = self.resting.iter().filter(|(_, until)| **until > at);

@@ -1,6 +1,7 @@
-//! Labels and tags that somebody else sets back each time: who fights is answered ever more slowly, and named.
+//! Labels and tags that someone else keeps resetting: nodeform reapplies them with growing delays and names the other
+//! writer.
 //!
-//! Must never give up: the user asked for what the plan wants, and the other may have been told by now.
+//! Never gives up: the user configured these values, and the other writer may have been fixed by now.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,35 +12,35 @@ use serde_json::Value;
 use crate::model::NodeName;
 use crate::plan::Update;
 
-/// The waits after each time that a node was changed in place, of the cloud's clock; the last again and again.
+/// Waits after each in-place update of a node, in the cloud's clock; the last one repeats.
 const WAITS: [SignedDuration; 3] =
     [SignedDuration::from_mins(1), SignedDuration::from_mins(5), SignedDuration::from_mins(30)];
 
-/// After how long without being set back a change is no fight any more.
+/// Time without a reset after which an update is no longer contested.
 const FORGOTTEN: SignedDuration = SignedDuration::from_hours(1);
 
-/// The field manager of what nodeform writes.
+/// Field manager of nodeform's writes.
 const OWN: &str = "nodeform";
 
-/// A node whose labels or tags are set back.
+/// A node whose labels or tags are reset.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fought {
     /// The node.
     pub node: NodeName,
-    /// Labels and tags.
+    /// The labels and tags.
     pub keys: BTreeSet<Arc<str>>,
-    /// How often they were set back.
+    /// Number of resets.
     pub times: u32,
-    /// Since when.
+    /// Time of the first update.
     pub since: Timestamp,
-    /// Until when they are left alone.
+    /// Time of the next attempt.
     pub until: Timestamp,
-    /// The field managers that did, as far as they are known.
+    /// Field managers of the resets, if known.
     pub managers: BTreeSet<String>,
 }
 
 impl Fought {
-    /// Says what happens, who does it, and what to do.
+    /// Describes the resets, the writer, and what to do.
     #[must_use]
     pub fn because(&self) -> String {
         let Self { keys, times, since, until, managers, .. } = self;
@@ -59,7 +60,7 @@ impl Fought {
     }
 }
 
-/// The changes in place that were made of late.
+/// Recent in-place updates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fights {
     known: BTreeMap<NodeName, Fought>,
@@ -67,7 +68,7 @@ pub struct Fights {
 }
 
 impl Fights {
-    /// Nothing was changed yet.
+    /// Creates an empty record.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
         let clock_speed = i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
@@ -78,7 +79,7 @@ impl Fights {
         wait / self.clock_speed.max(1)
     }
 
-    /// Notes that a node was changed in place.
+    /// Records an in-place update of a node.
     pub fn changed(&mut self, node: &NodeName, keys: &BTreeSet<Arc<str>>, at: Timestamp) {
         let forgotten = self.wait(FORGOTTEN);
         let before = self
@@ -93,14 +94,14 @@ impl Fights {
         self.known.insert(node.clone(), fought);
     }
 
-    /// Returns until when what is wanted of a node is left alone, since it was changed a short while ago.
+    /// Returns the time of the next attempt if the node was updated a short while ago.
     #[must_use]
     pub fn until(&self, update: &Update, at: Timestamp) -> Option<Timestamp> {
         let known = self.of(update)?;
         Some(known.until).filter(|until| *until > at)
     }
 
-    /// Returns whether what is wanted of a node was done before and is set back.
+    /// Returns whether an update was applied before and has been reset.
     #[must_use]
     pub fn is_set_back(&self, update: &Update, at: Timestamp) -> bool {
         let known = self.of(update);
@@ -112,21 +113,21 @@ impl Fights {
         (!known.keys.is_disjoint(&keys(update))).then_some(known)
     }
 
-    /// Notes who set labels of a node back.
+    /// Records the writers that reset labels of a node.
     pub fn named(&mut self, node: &NodeName, managers: BTreeSet<String>) {
         if let Some(known) = self.known.get_mut(node) {
             known.managers.extend(managers);
         }
     }
 
-    /// Returns what is set back again and again.
+    /// Returns the updates that keep being reset.
     pub fn fought(&self, at: Timestamp) -> impl Iterator<Item = &Fought> {
         let forgotten = self.wait(FORGOTTEN);
         self.known.values().filter(move |known| known.times > 0 && at.duration_since(known.until) < forgotten)
     }
 }
 
-/// The labels and tags that a change in place sets.
+/// Returns the labels and tags that an in-place update sets.
 #[must_use]
 pub fn keys(update: &Update) -> BTreeSet<Arc<str>> {
     let labels = update.new_labels();
@@ -134,7 +135,7 @@ pub fn keys(update: &Update) -> BTreeSet<Arc<str>> {
     labels.chain(update.new_tags().into_keys()).collect()
 }
 
-/// Returns the field managers of these labels of a Node; where nobody has them, since they were taken off, who wrote last.
+/// Returns the field managers of these labels of a Node; if the labels were removed and have none, the last writer.
 #[must_use]
 pub fn managers(node: &Value, keys: &BTreeSet<Arc<str>>) -> BTreeSet<String> {
     let entries = || node["metadata"]["managedFields"].as_array().into_iter().flatten();

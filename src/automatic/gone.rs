@@ -1,17 +1,17 @@
-//! NodePools, AKSNodeClasses and kinds that are gone while nodes have them: the nodes stay as they are, and nobody makes
-//! others, which somebody has to be told.
+//! NodePools, AKSNodeClasses and CRDs that were deleted while nodes still use them: the nodes are kept, no others are
+//! created, and this is reported.
 //!
-//! Must never call gone what could not be listed, nor what is there and faulty.
+//! Never reports an object as gone that could not be listed or that is invalid.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::model::{Node, NodeName};
 use crate::offline::World;
 
-/// The kind without which nothing is known of nodes.
+/// The CRD without which nothing is known about nodes.
 const CLAIMS: &str = "nodeclaims.karpenter.sh";
 
-/// Returns what is gone while nodes have it, a sentence each that names them.
+/// Returns the deleted objects that nodes still use, as one sentence each that names the nodes.
 #[must_use]
 pub fn gone(world: &World) -> Vec<String> {
     let World { snapshot, policy, faulty, .. } = world;

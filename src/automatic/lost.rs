@@ -1,7 +1,7 @@
-//! NodeClaims whose Node has joined and is gone, by readings of the cluster one after another: from when on that is no passing
-//! thing. A NodeClaim is marked then, so that every plan knows it, and the mark goes when the Node is back.
+//! NodeClaims whose Node had joined and disappeared, from consecutive readings of the cluster, and when that counts as
+//! permanent. Such a NodeClaim is marked, so that every plan knows it; the mark is removed once the Node is back.
 //!
-//! A process that starts anew counts from the beginning; what is marked stays so. Must never take one reading for a proof.
+//! A new process starts counting again; existing marks remain. Never concludes anything from a single reading.
 
 use std::collections::BTreeMap;
 
@@ -10,35 +10,35 @@ use jiff::{SignedDuration, Timestamp};
 use crate::model::ClaimName;
 use crate::snapshot::Snapshot;
 
-/// For how long a Node is gone, of the cloud's clock, before its VM is given up: a kubelet that starts anew makes its Node
-/// again.
+/// How long a Node must be gone, in the cloud's clock, before its VM is given up: a restarting kubelet recreates its
+/// Node.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(15);
 
-/// The NodeClaims whose Nodes are gone, and since which reading.
+/// The NodeClaims whose Nodes are gone, with the time of the first such reading.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
     since: BTreeMap<ClaimName, Timestamp>,
     patience: SignedDuration,
 }
 
-/// What is to be written to a NodeClaim.
+/// A change to a NodeClaim's mark.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LostMark {
-    /// Its Node is gone for good, since then.
+    /// Its Node is permanently gone since this time.
     Set(ClaimName, Timestamp),
     /// Its Node is back.
     Clear(ClaimName),
 }
 
 impl Lost {
-    /// Nothing was read yet.
+    /// Creates an empty record.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
         let speed = i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
         Self { since: BTreeMap::new(), patience: PATIENCE / speed }
     }
 
-    /// Notes a reading; returns what is to be written.
+    /// Records a reading; returns the marks to write.
     pub fn note(&mut self, snapshot: &Snapshot, at: Timestamp) -> Vec<LostMark> {
         let claims = snapshot.nodes.iter().filter_map(|node| Some((node.claim.clone()?, &node.claimed)));
         let mut marks = Vec::new();

@@ -1,4 +1,4 @@
-//! The automatic mode: when a round begins, what of its plans may begin, and what the NodeFleet says of it.
+//! The automatic mode: schedules rounds, selects which of their changes start, and builds the NodeFleet's status.
 //!
 //! ```text
 //!  waiting pods ─▶ Batch ┐                     ┌─ creates alone ───────────┐
@@ -7,10 +7,11 @@
 //!                                                 that wait in vain             Wants: twice, 15 s apart
 //! ```
 //!
-//! Where nothing has changed since a round that had nothing to do, nothing is planned ([`Rest`]). Nodes that somebody deletes by hand are a plan of their own ([`by_hand`]), which begins in any round.
+//! Planning is skipped if nothing has changed since a round without changes ([`Rest`]). Nodes that users delete by hand
+//! get a plan of their own ([`by_hand`]), which may start in any round.
 //!
-//! Values in, decisions out; what is done of them is `controller`. Must never let a change begin that no judged plan
-//! holds, nor one of a pool that is gone.
+//! Values in, decisions out; `controller` acts on them. Never starts a change that is in no checked plan, nor one of a
+//! deleted pool.
 
 mod back_off;
 mod batch;

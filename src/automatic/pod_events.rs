@@ -1,5 +1,5 @@
-//! When pods of a node last came or went, from what two readings differ in: NodeClaim `status.lastPodEventTime`, by which
-//! `consolidateAfter` is counted.
+//! Times of the last pod event of each node, from the difference of two readings: NodeClaim `status.lastPodEventTime`,
+//! from which `consolidateAfter` is counted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use jiff::{SignedDuration, Timestamp};
 use crate::model::{ClaimName, NodeName, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
 
-/// How often the time of one claim is written at most (Karpenter's own rule).
+/// Minimum interval between writes of one claim's time (Karpenter's own rule).
 const AT_MOST: SignedDuration = SignedDuration::from_secs(10);
 
-/// What the last reading had.
+/// The pods of the last reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PodEvents {
     pods: Option<BTreeMap<ClaimName, BTreeSet<PodKey>>>,
@@ -19,7 +19,7 @@ pub struct PodEvents {
 }
 
 impl PodEvents {
-    /// Notes a reading, and returns the claims whose pods have changed and whose time is to be written.
+    /// Records a reading; returns the claims whose pods have changed and whose time must be written.
     pub fn note(&mut self, snapshot: &Snapshot, at: Timestamp) -> Vec<ClaimName> {
         let claims = snapshot.nodes.iter().filter_map(|node| Some((&node.name, node.claim.as_ref()?)));
         let claims: BTreeMap<&NodeName, &ClaimName> = claims.collect();
@@ -47,7 +47,7 @@ impl PodEvents {
             let is_early =
                 self.written.get(&claim).is_some_and(|written| at.duration_since(*written) < AT_MOST);
             if is_early {
-                // Still to be written once its time has come.
+                // Written later, once the interval is over.
                 next.insert(claim, before.clone());
             } else {
                 self.written.insert(claim.clone(), at);

@@ -1,6 +1,6 @@
-//! When nothing has to be planned: the world is as the last plan saw it, and that plan had nothing to do.
+//! Skips planning while the world equals that of the last plan, and that plan had no changes.
 //!
-//! Must never keep a plan from being made that could differ from the last; what it cannot tell is planned anew.
+//! Never skips a plan that could differ from the last; in case of doubt it replans.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -10,24 +10,24 @@ use crate::offline::World;
 use crate::plan::Plan;
 use crate::policy::Policy;
 
-/// How long no plan is made at most. Whatever changes is planned at once; this is for what nobody thought of.
+/// Maximum time without a plan. Any change triggers one immediately; this covers unforeseen cases.
 pub(super) const REST_MAX: SignedDuration = SignedDuration::from_mins(30);
 
-/// The same while pods wait that no plan has a place for.
+/// The same maximum while some pods cannot be placed by any plan.
 pub(super) const REST_WAITING_MAX: SignedDuration = SignedDuration::from_mins(1);
 
-/// What a round planned: the world as it was seen, and what may be tried now.
+/// The input of a round's plan: the observed world and the current policy.
 #[derive(Clone, Debug)]
 pub struct Rested {
     /// The world.
     pub world: World,
-    /// What the plan that comes first is made by: without what failed a short while ago.
+    /// The policy of the first plan, without recently failed configurations.
     pub policy: Policy,
-    /// Whether the kind NodeClaim stays.
+    /// State of the NodeClaim CRD.
     pub definition: Definition,
 }
 
-/// What was planned last, where there was nothing to do.
+/// The last plan's input, if the plan had no changes.
 #[derive(Clone, Debug)]
 pub struct Rest {
     rested: Rested,
@@ -36,7 +36,7 @@ pub struct Rest {
 }
 
 impl Rest {
-    /// Returns the rest after a round that came to these plans; none where one of them changes anything.
+    /// Returns the rest after a round with these plans; `None` if one of them has changes.
     #[must_use]
     pub fn after(rested: Rested, plans: &[&Plan], clock_speed: u32) -> Option<Self> {
         let has_changes = plans.iter().any(|plan| !plan.spec.changes.is_empty());
@@ -47,7 +47,7 @@ impl Rest {
         Some(Self { rested, at, lasts: lasts / speed })
     }
 
-    /// Returns whether what is seen now would be planned as the last was.
+    /// Returns whether the current input would give the same plan as the last.
     #[must_use]
     pub fn lasts(&self, world: &World, policy: &Policy, definition: &Definition) -> bool {
         let is_short =

@@ -1,4 +1,4 @@
-//! When the next round begins: once a batch of waiting pods closes, and in any case every few seconds.
+//! Schedules the next round: when a batch of pending pods closes, and otherwise every few seconds.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,58 +7,58 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::batch::Batch;
 
-/// How often everything is read while something is in flight, of the cloud's clock.
+/// Interval of rounds while changes are in flight, in the cloud's clock.
 const IN_FLIGHT: SignedDuration = SignedDuration::from_secs(5);
 
-/// How often everything is read while nothing is, of the cloud's clock.
+/// Interval of rounds while none are, in the cloud's clock.
 const IDLE: SignedDuration = SignedDuration::from_secs(10);
 
-/// The longest rest after a round: a clock that is set forward in the middle of one makes it look like hours.
+/// Maximum pause after a round: a clock set forward during a round makes it appear to take hours.
 const REST_MAX: SignedDuration = SignedDuration::from_secs(60);
 
-/// How often pods without a node are looked at.
+/// Interval of checks for pods without a node.
 pub(super) const LOOK: SignedDuration = SignedDuration::from_secs(1);
 
-/// What is under way.
+/// Work in progress.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct InFlight {
-    /// How many plans are in progress.
+    /// Number of plans in progress.
     pub plans: usize,
-    /// Whether NodeClaims are being written by which changes begin: a reading that misses one would plan it once more. All
-    /// other writes, however long they take, hold no round up.
+    /// Whether NodeClaims that start changes are being written: a reading that misses one would plan it again. All
+    /// other writes, however long they take, delay no round.
     pub is_beginning: bool,
     /// Whether a round is being planned.
     pub is_planning: bool,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Read everything and plan.
     Round,
-    /// Nothing before this time, unless something ends.
+    /// Wait until this time, unless something finishes earlier.
     Wait(Timestamp),
 }
 
-/// What the rounds so far leave to the next.
+/// State kept between rounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Rounds {
     waiting: BTreeSet<Arc<str>>,
     batch: Option<Batch>,
     last: Option<Timestamp>,
-    /// Until when the last round is rested from.
+    /// End of the pause after the last round.
     rests_until: Option<Timestamp>,
     clock_speed: i32,
 }
 
 impl Rounds {
-    /// No round was yet. `clock_speed` divides every wait but those of a batch.
+    /// Creates the state before the first round. `clock_speed` divides every wait except those of a batch.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
         Self { clock_speed: i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX), ..Self::default() }
     }
 
-    /// Notes which pods wait, by UID.
+    /// Records the pending pods, by UID.
     pub fn saw(&mut self, waiting: BTreeSet<Arc<str>>, now: Timestamp) {
         let has_new = waiting.iter().any(|uid| !self.waiting.contains(uid));
         self.batch = match self.batch {
@@ -70,26 +70,26 @@ impl Rounds {
         self.waiting = waiting;
     }
 
-    /// Notes that a round has begun to read.
+    /// Records the start of a round.
     pub const fn began(&mut self, now: Timestamp) {
         self.last = Some(now);
         self.batch = None;
     }
 
-    /// Notes that the round has ended. Nothing is read for as long as it took, but for pods that wait: a round that takes
-    /// longer than its interval leaves the machine half of the time.
+    /// Records the end of a round. A pause as long as the round follows, except for pending pods: a round that takes
+    /// longer than its interval leaves the machine idle half of the time.
     pub fn ended(&mut self, now: Timestamp) {
         let took = self.last.map_or(SignedDuration::ZERO, |last| now.duration_since(last));
         self.rests_until = now.saturating_add(took.clamp(SignedDuration::ZERO, REST_MAX)).ok();
     }
 
-    /// Returns how many pods wait.
+    /// Returns the number of pending pods.
     #[must_use]
     pub fn waiting(&self) -> usize {
         self.waiting.len()
     }
 
-    /// Says what is next.
+    /// Returns the next step.
     #[must_use]
     pub fn next(&self, now: Timestamp, in_flight: InFlight) -> Next {
         let look = now.saturating_add(LOOK).unwrap_or(Timestamp::MAX);
@@ -118,7 +118,7 @@ mod tests {
         names.iter().map(|name| Arc::from(*name)).collect()
     }
 
-    /// When the next round is, as far as it is known at a time.
+    /// Returns the next step as known at a time.
     fn due(rounds: &Rounds, now: i64) -> Next {
         rounds.next(at(now), InFlight::default())
     }

@@ -1,13 +1,12 @@
-//! Since when something has been as it is, by what is said of it: a wait is worth a line once it has lasted, and its line
-//! says since when.
+//! Tracks how long each message has been unchanged: a wait is only reported once it has lasted, with its start time.
 //!
-//! Must never be asked about what was not noted at the last look: that is over.
+//! Never ask about a key that was not recorded last: it is over.
 
 use std::collections::BTreeMap;
 
 use jiff::Timestamp;
 
-/// What is said of each thing, and since when it is the same.
+/// The message of each key, with the time of its last change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Since<K> {
     known: BTreeMap<K, (String, Timestamp)>,
@@ -20,7 +19,7 @@ impl<K> Default for Since<K> {
 }
 
 impl<K: Ord + Clone> Since<K> {
-    /// Notes all that is said now; what is not said any more is forgotten.
+    /// Records all current messages; forgets all others.
     pub fn note(&mut self, said: impl IntoIterator<Item = (K, String)>, at: Timestamp) {
         let before = std::mem::take(&mut self.known);
         for (key, what) in said {
@@ -29,7 +28,7 @@ impl<K: Ord + Clone> Since<K> {
         }
     }
 
-    /// Returns since when that which is said of it is the same.
+    /// Returns when the message of a key last changed.
     #[must_use]
     pub fn of(&self, key: &K) -> Option<Timestamp> {
         self.known.get(key).map(|(_, since)| *since)

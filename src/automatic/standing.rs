@@ -1,4 +1,4 @@
-//! In which mode the controller is: by the one NodeFleet, and `observe` where that is not sure.
+//! The controller's mode: that of the only NodeFleet, or `observe` if in doubt.
 
 use serde_json::Value;
 
@@ -13,18 +13,18 @@ pub struct FleetRef {
     pub generation: i64,
 }
 
-/// The mode, and of which NodeFleet.
+/// The mode and the NodeFleets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Standing {
     /// The mode.
     pub mode: Mode,
-    /// The NodeFleets that there are: each is told how it is.
+    /// All NodeFleets; the status of each is updated.
     pub fleets: Vec<FleetRef>,
-    /// Why it is not the mode that somebody may expect.
+    /// Why the mode differs from the configured one.
     pub because: Option<String>,
 }
 
-/// Returns the mode, from the NodeFleets that there are.
+/// Returns the mode from all NodeFleets.
 #[must_use]
 pub fn standing(fleets: &[Value]) -> Standing {
     let name = |fleet: &Value| fleet["metadata"]["name"].as_str().unwrap_or_default().to_owned();
@@ -48,7 +48,7 @@ pub fn standing(fleets: &[Value]) -> Standing {
     Standing { mode, fleets: found, because }
 }
 
-/// The mode that one NodeFleet says, and why it is another, where it is.
+/// Returns the mode of a single NodeFleet, and why it differs from the configured one, if it does.
 fn of_one(mode: &Value, has_repository: bool) -> (Mode, Option<String>) {
     match mode.as_str() {
         Some("auto") => (Mode::Auto, None),

@@ -1,6 +1,6 @@
-//! How long pods that waited took from their creation until they ran, as readings of the cluster tell it.
+//! Startup latency of pending pods: the time from creation until running, measured from readings of the cluster.
 //!
-//! Nothing is watched: that a pod runs is known when the next reading says so. Must never count a pod twice.
+//! No watch: a running pod is noticed at the next reading. Never counts a pod twice.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,38 +9,38 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::model::{NodeName, Pod, PodKey, PodPlace};
 
-/// A pod that does not run yet.
+/// A pod that is not running yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingPod {
     /// Its UID.
     pub uid: Arc<str>,
     /// Its namespace and name.
     pub key: PodKey,
-    /// When it was made.
+    /// Creation time.
     pub created: Option<Timestamp>,
-    /// Its node, where it has one.
+    /// Its node, if it has one.
     pub node: Option<NodeName>,
     /// Whether kube-scheduler could not place it.
     pub is_unschedulable: bool,
-    /// What kube-scheduler or its kubelet says of it.
+    /// Message of kube-scheduler or its kubelet.
     pub says: Option<Arc<str>>,
 }
 
-/// The pods that were seen to wait and not yet to run, with when they were made.
+/// Pods seen as unschedulable and not running yet, with their creation times.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Startups {
     waited: BTreeMap<PodKey, Timestamp>,
 }
 
 impl Startups {
-    /// Notes the pods that wait.
+    /// Records the unschedulable pods.
     pub fn saw(&mut self, waiting: &[WaitingPod]) {
         let waiting = waiting.iter().filter(|pod| pod.is_unschedulable);
         let known = waiting.filter_map(|pod| Some((pod.key.clone(), pod.created?)));
         self.waited.extend(known);
     }
 
-    /// Notes the pods of a reading, and returns how long each took that runs by now. What is gone is forgotten.
+    /// Records the pods of a reading; returns the latency of each pod that runs now. Deleted pods are forgotten.
     pub fn note(&mut self, pods: &[Pod], at: Timestamp) -> Vec<SignedDuration> {
         let mut left = BTreeMap::new();
         let mut took = Vec::new();

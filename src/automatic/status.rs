@@ -1,6 +1,6 @@
-//! What a NodeFleet's status says: mode, last plan, what is in flight, what is held, what stops; as kstatus reads it.
+//! The status of a NodeFleet: mode, last plan, plans in flight, holds and stops, in kstatus conventions.
 //!
-//! A body to send, made of values. A status that says what it said before is not written again.
+//! Only builds the body to send, from values. An unchanged status is not written again.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::model::{ChangeClass, DisruptionReason, LearnedNode, Mode, NodeName, T
 use crate::plan::summary::pending;
 use crate::plan::{Change, ChangeId, Counts, Plan, PlanSpec, Summary};
 
-/// How many holds are listed at most, and how many letters one line has.
+/// Maximum numbers of listed entries, and of characters per line.
 const HOLDS_MAX: usize = 100;
 const STOPS_MAX: usize = 20;
 const REVIEWS_MAX: usize = 50;
@@ -31,17 +31,17 @@ const TAINTS_MAX: usize = 64;
 const PURPOSES_MAX: usize = 256;
 const LETTERS_MAX: usize = 512;
 
-/// A change of a plan that is carried out and that waits: brakes, budgets, drains under way or the breaker keep it from
-/// beginning, or something stands in the way of one that has begun.
+/// A waiting change of a plan that is being applied: brakes, budgets, running drains or the circuit breaker keep it
+/// from starting, or a started change is blocked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Paced {
     /// The change.
     pub change: Change,
-    /// What it waits for.
+    /// Its reason for waiting.
     pub because: String,
-    /// Since when, where that is known.
+    /// Start of the wait, if known.
     pub since: Option<Timestamp>,
-    /// Until when at most, where that is known.
+    /// Latest end of the wait, if known.
     pub until: Option<Timestamp>,
 }
 
@@ -63,7 +63,7 @@ impl Paced {
     }
 }
 
-/// Counts what of a plan has not ended: how many nodes come, change and go.
+/// Counts the unfinished changes of a plan: nodes to add, change and destroy.
 #[must_use]
 pub fn in_flight((id, spec): (&str, &PlanSpec), unsettled: &BTreeSet<ChangeId>) -> PlanInFlight {
     let changes = unsettled.iter().filter_map(|id| spec.changes.get(id)).map(|it| &it.change);
@@ -77,18 +77,18 @@ pub fn in_flight((id, spec): (&str, &PlanSpec), unsettled: &BTreeSet<ChangeId>) 
     }
 }
 
-/// What is waited for that no plan carries.
+/// A wait that belongs to no plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Awaiting {
     /// The object.
     pub object: Arc<str>,
-    /// What for.
+    /// The awaited condition.
     pub what: String,
-    /// Since when.
+    /// Start of the wait.
     pub since: Timestamp,
 }
 
-/// What there is to say.
+/// The contents of the status.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct News {
     /// The mode.
@@ -97,36 +97,36 @@ pub struct News {
     pub plan: Option<LastPlan>,
     /// Plans in progress.
     pub in_flight: Vec<PlanInFlight>,
-    /// What is held back.
+    /// Held-back changes.
     pub holds: Vec<FleetHold>,
-    /// The nodes that somebody deletes and that wait.
+    /// Nodes that users delete and that have to wait.
     pub deletions: Vec<FleetHold>,
-    /// What is not made, since its like never joined.
+    /// Configurations that are not created because their VMs never joined.
     pub silent: Vec<FleetHold>,
-    /// What could not be done a short while ago.
+    /// Recent failures.
     pub failed: Vec<FleetHold>,
-    /// What is waited for that no plan carries.
+    /// Waits that belong to no plan.
     pub kept: Vec<FleetHold>,
-    /// What waits for its turn of the plans that are carried out.
+    /// Changes of plans in progress that have not started yet.
     pub paced: Vec<FleetHold>,
-    /// What has begun of them and waits.
+    /// Started changes that are blocked.
     pub begun: Vec<FleetHold>,
     /// Pods that stay Pending, by reason.
     pub waiting: Vec<FleetWaiting>,
-    /// What nodes really have; `None` until that was looked at.
+    /// Actual resources of nodes; `None` until determined.
     pub learned: Option<Vec<wire::LearnedNode>>,
-    /// Nodes that run none of the pods that they were made for; `None` until that was looked at: what an earlier process
-    /// wrote stays until then.
+    /// Nodes that run none of the pods that they were created for; `None` until determined, so the entries of an
+    /// earlier process remain until then.
     pub tried: Option<Vec<TriedNode>>,
-    /// Plans that are reviewed in Git.
+    /// Plans under review in Git.
     pub reviews: Vec<FleetReview>,
-    /// Why nothing new begins.
+    /// Why no change is started.
     pub stops: Vec<String>,
 }
 
 impl News {
-    /// Takes the figures and the holds of a plan; the time of one that says the same stays. The pods that stay Pending are
-    /// those of the plan that had all that wait before it.
+    /// Sets the figures and holds of a plan; an equal plan keeps its time. The pods that stay Pending are those of
+    /// `with_waiting`, the earlier plan that included all pending pods.
     pub fn take(&mut self, plan: &Plan, with_waiting: &Plan, at: Timestamp) {
         let Summary { add, change, destroy, monthly_before, monthly_after, .. } = Summary::of(plan);
         let pending = pending(with_waiting).len();
@@ -143,7 +143,7 @@ impl News {
         let is_same = self.plan.as_ref().is_some_and(|known| {
             LastPlan { id: next.id.clone(), seen_at: next.seen_at.clone(), ..known.clone() } == next
         });
-        // Plans that propose nothing differ in their expiry alone.
+        // Plans without changes differ only in their expiry.
         if !is_same
             || add + change + destroy > 0 && self.plan.as_ref().is_some_and(|known| known.id != next.id)
         {
@@ -156,7 +156,7 @@ impl News {
             since: None,
             until: held.until.map(|until| until.to_string()),
         });
-        // Nodes that would go but for a budget or a pod that must not be disrupted.
+        // Nodes that would be removed if no budget or pod protected them.
         let nodes = plan.evidence.world.nodes.iter().filter(|node| node.pool.is_some());
         let of_pools: BTreeSet<&NodeName> = nodes.map(|node| &node.name).collect();
         let staying = plan.evidence.report.staying.iter().filter(|(node, _)| of_pools.contains(node));
@@ -177,7 +177,8 @@ impl News {
         self.holds = held.chain(staying).take(HOLDS_MAX).collect();
     }
 
-    /// Takes the nodes that approved plans change, each with what it waits for, where that is known: no plan of a round says that.
+    /// Sets the nodes that approved plans change, each with its reason for waiting, if known: no plan of a round
+    /// contains it.
     pub fn take_approved(&mut self, approved: &BTreeMap<String, Option<String>>) {
         let told = self.kept.iter().chain(&self.paced).chain(&self.begun).chain(&self.failed);
         let told: BTreeSet<String> = told.map(|hold| hold.node.clone()).collect();
@@ -193,7 +194,7 @@ impl News {
         });
     }
 
-    /// Takes the pods that stay Pending; returns those of which that is new.
+    /// Sets the pods that stay Pending; returns the new entries.
     pub fn take_waiting(&mut self, waiting: &[PodWaits]) -> Vec<FleetWaiting> {
         let wire = |waits: &PodWaits| {
             Some(FleetWaiting {
@@ -212,7 +213,7 @@ impl News {
         next.into_iter().filter(|waiting| !is_known(waiting)).collect()
     }
 
-    /// Takes what nodes really have.
+    /// Sets the actual resources of nodes.
     pub fn take_learned(&mut self, nodes: &[LearnedNode]) {
         let row = |node: &LearnedNode| wire::LearnedNode {
             pool: node.alike.pool.to_string(),
@@ -231,7 +232,7 @@ impl News {
         self.learned = Some(nodes.iter().map(row).collect());
     }
 
-    /// Takes the nodes that run none of the pods that they were made for.
+    /// Sets the nodes that run none of the pods that they were created for.
     pub fn take_tried(&mut self, tried: &[Tried]) {
         let row = |tried: &Tried| TriedNode {
             node: tried.node.to_string(),
@@ -244,18 +245,18 @@ impl News {
         self.tried = Some(tried.iter().map(row).collect());
     }
 
-    /// Takes what waits for its turn of the plans that are carried out.
+    /// Sets the changes of plans in progress that have not started yet.
     pub fn take_paced<'p>(&mut self, paced: impl Iterator<Item = &'p Paced>) {
         self.paced = paced.filter_map(Paced::hold).collect();
     }
 
-    /// Takes what has begun of the plans that are carried out and waits. What is told as failing already is not told twice.
+    /// Sets the started changes that are blocked. Nodes already reported as failed are not repeated.
     pub fn take_begun<'p>(&mut self, begun: impl Iterator<Item = &'p Paced>) {
         let is_told = |hold: &FleetHold| self.failed.iter().any(|failed| failed.node == hold.node);
         self.begun = begun.filter_map(Paced::hold).filter(|hold| !is_told(hold)).collect();
     }
 
-    /// Takes what could not be done a short while ago.
+    /// Sets the recent failures.
     pub fn take_failed(&mut self, failed: impl Iterator<Item = NotDone>) {
         let hold = |failed: NotDone| FleetHold {
             node: failed.node.to_string(),
@@ -267,7 +268,7 @@ impl News {
         self.failed = failed.map(hold).collect();
     }
 
-    /// Takes what others set back; it is told with what could not be done.
+    /// Adds updates that others reset to the failures.
     pub fn take_fought<'f>(&mut self, fought: impl Iterator<Item = &'f Fought>) {
         let hold = |fought: &Fought| FleetHold {
             node: fought.node.to_string(),
@@ -279,7 +280,7 @@ impl News {
         self.failed.extend(fought.map(hold));
     }
 
-    /// Takes what is waited for that no plan carries.
+    /// Sets the waits that belong to no plan.
     pub fn take_kept(&mut self, kept: Vec<Awaiting>) {
         let hold = |Awaiting { object, what, since }: Awaiting| FleetHold {
             node: object.to_string(),
@@ -291,7 +292,7 @@ impl News {
         self.kept = kept.into_iter().map(hold).collect();
     }
 
-    /// Takes the nodes that somebody deletes and that wait; returns those of which that is new.
+    /// Sets the nodes that users delete and that have to wait; returns the new entries.
     pub fn take_deletions(&mut self, waits: &[Waits]) -> Vec<FleetHold> {
         let hold = |waits: &Waits| FleetHold {
             node: waits.node.to_string(),
@@ -305,7 +306,7 @@ impl News {
         next.into_iter().filter(|hold| !before.contains(hold)).collect()
     }
 
-    /// Takes what is not made now, since its like never joined.
+    /// Sets the configurations that are not created because their VMs never joined.
     pub fn take_silent(&mut self, silent: impl Iterator<Item = NeverJoined>) {
         let hold = |silent: NeverJoined| FleetHold {
             node: silent.vm.to_string(),
@@ -317,8 +318,7 @@ impl News {
         self.silent = silent.map(hold).collect();
     }
 
-    /// Returns the merge patch of the NodeFleet's status; nothing where it says that already. `before` is the object as it
-    /// is.
+    /// Returns the merge patch of the NodeFleet's status; `None` if nothing changes. `before` is the current object.
     #[must_use]
     pub fn patch(&self, fleet: &FleetRef, before: &Value, at: Timestamp) -> Option<Value> {
         let known: NodeFleetStatus = serde_json::from_value(before["status"].clone()).unwrap_or_default();
@@ -363,7 +363,7 @@ impl News {
             waiting: Some(waiting),
             learned: learned.or_else(|| known.learned.clone()),
             tried: tried.or_else(|| known.tried.clone()),
-            // Where nobody reviews, nothing is said of reviews.
+            // Reviews are omitted if there have never been any.
             reviews: (!reviews.is_empty() || known.reviews.is_some())
                 .then(|| reviews.into_iter().take(REVIEWS_MAX).collect()),
             stops: Some(stops.iter().take(STOPS_MAX).map(|stop| short(stop)).collect()),
@@ -378,7 +378,7 @@ fn count(many: usize) -> i32 {
     i32::try_from(many).unwrap_or(i32::MAX)
 }
 
-/// A text that fits into a status.
+/// Truncates a text to fit into a status.
 pub(super) fn short(text: &str) -> String {
     text.chars().take(LETTERS_MAX).collect()
 }

@@ -1,8 +1,8 @@
-//! What becomes of a class's proposal: it is opened, kept, replaced or closed, by what is proposed, what would be proposed now,
-//! and for how long that has been so.
+//! Lifecycle of a class's proposal: opened, kept, replaced or closed, depending on the open proposal, the current
+//! draft, and how long they have differed.
 //!
-//! One open proposal for each class at most. Must never have one replaced or closed that somebody else has committed to, nor one
-//! that somebody has approved and that may still begin.
+//! At most one proposal per class is open. Never replaces or closes one that someone else has committed to, nor an
+//! approved one that may still start.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,88 +13,89 @@ use crate::model::ChangeClass;
 use crate::plan::Plan;
 use crate::review::covers::{Covered, Fate, covers};
 
-/// For how long a proposal has to differ from what would be proposed now until it is replaced or closed: reviewers read a
-/// page that stands still.
+/// How long a proposal must differ from the current draft before it is replaced or closed: reviewers need a stable
+/// page.
 const DIFFERS_FOR: SignedDuration = SignedDuration::from_mins(10);
 
-/// For how long something has to be due until it is proposed.
+/// How long a change must be due before it is proposed.
 const DUE_FOR: SignedDuration = SignedDuration::from_secs(30);
 
-/// For how long pods wait until new nodes for them are proposed: kube-scheduler may find room, and more pods may come.
+/// How long pods must be Pending before new nodes for them are proposed: kube-scheduler may find free capacity, and
+/// more pods may follow.
 const PENDING_FOR: SignedDuration = SignedDuration::from_mins(2);
 
-/// The least time between two proposals to move pods, so that a fleet is not moved about.
+/// Minimum time between two proposals to move pods, which limits churn.
 const BETWEEN_MOVES: SignedDuration = SignedDuration::from_hours(6);
 
-/// The least time between two others of a class: where somebody takes each branch away, reviewers are not flooded.
+/// Minimum time between two proposals of other classes: does not flood reviewers if someone deletes each branch.
 const BETWEEN: SignedDuration = SignedDuration::from_mins(10);
 
-/// For how long what people rejected is not proposed again, where nothing else is due by then.
+/// How long a rejected proposal is not repeated, unless other changes are due.
 const REJECTED_FOR: SignedDuration = SignedDuration::from_hours(24);
 
-/// How many nodes may differ, as a number and in hundredths, until a proposal is replaced.
+/// How many nodes may differ, as a number and as a percentage, before a proposal is replaced.
 const NODES_DIFFER: usize = 2;
 const NODES_DIFFER_PERCENT: usize = 10;
 
-/// A proposal of a class that is open.
+/// An open proposal of a class.
 #[derive(Clone, Copy, Debug)]
 pub struct Open<'a> {
-    /// What it says; nothing where its folder is gone or does not hold together.
+    /// Its plan; `None` if its folder is gone or inconsistent.
     pub plan: Option<&'a Plan>,
-    /// What people did about it.
+    /// The reviewers' response.
     pub people: People,
 }
 
-/// What people did about a proposal.
+/// The reviewers' response to a proposal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum People {
-    /// Nothing that counts.
+    /// No relevant response.
     #[default]
     Nothing,
-    /// They approved it as it is.
+    /// Approved unchanged.
     Approved,
-    /// They committed to its branch.
+    /// Someone committed to its branch.
     Edited,
-    /// They closed its pull request without merging it.
+    /// Its pull request was closed without being merged.
     Closed,
 }
 
-/// What is done about a class's proposal.
+/// The next step for a class's proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// There is none, and none is needed.
+    /// No proposal is open, and none is needed.
     Nothing,
-    /// It stands.
+    /// Keep the open proposal.
     Keep,
-    /// What would be proposed is, in the place of what is open.
+    /// Propose the draft, replacing an open proposal.
     Propose,
-    /// It goes, and why.
+    /// Close the proposal, for this reason.
     Close(&'static str),
-    /// It stands since people are at it, though something else would be proposed by now: that is said there.
+    /// Keep the proposal because reviewers work on it, and report there that the draft differs.
     Differs,
-    /// Something is due, and is proposed at this time if it still is.
+    /// Changes are due; propose them at this time if they still are.
     Wait(Timestamp),
 }
 
-/// What earlier rounds leave to the next, of one class.
+/// State of one class kept between rounds.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Upkeep {
-    /// Since when something has been due that is not proposed.
+    /// Time since which changes have been due without a proposal.
     due_since: Option<Timestamp>,
-    /// Since when what is open has differed from what would be proposed.
+    /// Time since which the open proposal has differed from the draft.
     differs_since: Option<Timestamp>,
-    /// When the class was last proposed.
+    /// Time of the class's last proposal.
     proposed_at: Option<Timestamp>,
 }
 
 impl Upkeep {
-    /// Notes that the class was proposed.
+    /// Records a proposal of the class.
     pub const fn proposed(&mut self, at: Timestamp) {
         *self = Self { due_since: None, differs_since: None, proposed_at: Some(at) };
     }
 
-    /// Says what is done; `fresh` is what would be proposed now, of this class alone, and `rejected_at` when people rejected
-    /// the same. `clock_speed` divides every wait.
+    /// Returns the next step. `fresh` is the current draft of this class alone, `rejected_at` the time when the same
+    /// plan was rejected. `clock_speed` divides every wait.
     pub fn step(
         &mut self,
         (class, open): (ChangeClass, Option<Open<'_>>),
@@ -134,18 +135,18 @@ impl Upkeep {
         let is_long = now.duration_since(since) >= wait(DIFFERS_FOR);
         match (is_over || is_long, is_due) {
             (false, _) => Step::Keep,
-            // What has expired is no longer worth an approval; a commit of somebody else is not taken away.
+            // An expired proposal needs no approval any more; but someone else's commit is never discarded.
             _ if open.people == People::Edited => Step::Differs,
             _ if open.people == People::Approved && !is_over => Step::Differs,
             (true, true) if again_at.is_none() => Step::Propose,
             (true, _) if is_over => Step::Close("it has expired"),
-            // What people rejected takes no other's place.
+            // A rejected draft replaces no other proposal.
             (true, true) => Step::Keep,
             (true, false) => Step::Close("no changes left"),
         }
     }
 
-    /// Waits for what is due to stay so.
+    /// Waits until changes have been due long enough.
     fn wait(
         &mut self,
         (class, wait): (ChangeClass, impl Fn(SignedDuration) -> SignedDuration),
@@ -168,7 +169,7 @@ impl Upkeep {
     }
 }
 
-/// Whether what is proposed differs so much from what would be proposed now that it is replaced.
+/// Returns whether the open proposal differs enough from the draft to be replaced.
 fn differs(open: &Plan, fresh: &Plan) -> bool {
     let Covered { approved, strange, .. } = covers(open, fresh);
     let lost = approved.values().filter(|fate| fate.kept().is_none()).count();
@@ -176,7 +177,7 @@ fn differs(open: &Plan, fresh: &Plan) -> bool {
     lost == approved.len() || many > NODES_DIFFER || many * 100 > approved.len() * NODES_DIFFER_PERCENT
 }
 
-/// Says in what a proposal differs from what would be proposed now, a line each.
+/// Returns the differences between a proposal and the current draft, one per line.
 #[must_use]
 pub fn differences(open: &Plan, fresh: &Plan) -> BTreeSet<Arc<str>> {
     let Covered { approved, strange, .. } = covers(open, fresh);
@@ -316,14 +317,14 @@ mod tests {
         assert_eq!(none, Step::Close("it was rejected"));
     }
 
-    /// What happens next to a class's proposal.
+    /// The next event for a class's proposal.
     #[derive(Clone, Copy, Debug)]
     enum Event {
-        /// So many seconds pass, and so much of the plan is due: nothing, the half, or all.
+        /// This many seconds pass, and none, half or all of the plan is due.
         Pass { seconds: i64, due: u8 },
-        /// Somebody approves it, or commits to its branch.
+        /// Someone approves it or commits to its branch.
         People(People),
-        /// It is merged, or it was deleted by hand.
+        /// It is merged or deleted by hand.
         Gone,
     }
 

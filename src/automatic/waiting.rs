@@ -1,7 +1,7 @@
-//! The pods that do not run, by what they wait for: those that get no node at once, all others once they have waited for
-//! five minutes, whether a plan has a place for them or not.
+//! Pods that are not running, grouped by reason: unplaceable pods immediately, all others after five minutes, whether a
+//! plan places them or not.
 //!
-//! Must never be silent about a pod because a plan thinks that it knows where it goes.
+//! Never omits a pod because a plan places it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,38 +13,38 @@ use crate::model::{NodeName, PodKey};
 use crate::plan::Plan;
 use crate::plan::awaited::awaited;
 
-/// How long a pod may take to run before it is told of.
+/// How long a pod may take to run before it is reported.
 const LONG: SignedDuration = SignedDuration::from_mins(5);
 
-/// Pods that wait for the same.
+/// Pods that wait for the same reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodWaits {
     /// The pods.
     pub pods: Vec<PodKey>,
-    /// What they wait for.
+    /// The reason.
     pub because: String,
-    /// Since when the one that waits longest does.
+    /// Creation time of the pod that has waited longest.
     pub since: Option<Timestamp>,
 }
 
-/// What the last plan says of pods that wait.
+/// The last plan's information about pending pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Known {
-    /// When the world was seen that it was made from.
+    /// Time when the plan's world was observed.
     pub at: Option<Timestamp>,
-    /// The pods that get no node by it, with the reason.
+    /// Pods that the plan cannot place, with the reason.
     without: Vec<(Vec<PodKey>, String)>,
-    /// Where it has a place for the others.
+    /// The nodes on which it places the others.
     places: BTreeMap<PodKey, NodeName>,
-    /// Nodes that have joined and lack something, with what, and whether they are late.
+    /// Joined nodes that are not initialized, with the reason, and whether they are late.
     lacking: BTreeMap<NodeName, (String, bool)>,
     /// The nodes that exist.
     there: BTreeSet<NodeName>,
 }
 
 impl Known {
-    /// Returns what a plan says; `without` are the pods that it has no node for, in the words of its page. Waits are divided
-    /// by the speed of the clock.
+    /// Collects a plan's information; `without` are the pods that it cannot place, in the words of its page.
+    /// `clock_speed` divides waits.
     #[must_use]
     pub fn of(plan: &Plan, without: Vec<(Vec<PodKey>, String)>, (at, clock_speed): (Timestamp, u32)) -> Self {
         let speed = i32::try_from(clock_speed).unwrap_or(i32::MAX);
@@ -68,8 +68,8 @@ impl Known {
     }
 }
 
-/// Returns the pods that do not run, what most of them wait for first. `coming` says what the nodes wait for that are being
-/// made; `pods` are those that do not run, or nothing where they could not be listed.
+/// Returns the pods that are not running, most frequent reason first. `coming` are the nodes being created with what
+/// they wait for; `pods` are the pods that are not running, or `None` if they could not be listed.
 #[must_use]
 pub fn waiting(
     known: &Known,
@@ -95,7 +95,7 @@ pub fn waiting(
         let is_late = place.and_then(|node| known.lacking.get(node)).is_some_and(|(_, is_late)| *is_late);
         if is_long || is_late {
             let (node, because) = (pod.node.as_ref().or(place), because(known, pod, coming));
-            // The same of many nodes is one cause.
+            // The same message for several nodes is one cause.
             let cause = node.map_or_else(|| because.clone(), |node| because.replace(node.as_str(), ""));
             told.entry(cause).or_default().add(&pod.key, node, because);
         }
@@ -112,11 +112,11 @@ pub fn waiting(
     waits
 }
 
-/// Pods that wait for the same, each of its node.
+/// Pods with the same reason, by node.
 #[derive(Default)]
 struct Alike<'p> {
     keys: Vec<&'p PodKey>,
-    /// Their nodes, with what is said of each.
+    /// Their nodes, each with its message.
     nodes: BTreeMap<Option<&'p NodeName>, String>,
 }
 
@@ -126,7 +126,7 @@ impl<'p> Alike<'p> {
         self.nodes.entry(node).or_insert(because);
     }
 
-    /// What is said of the first node, and how many more there are.
+    /// Returns the first node's message and the number of further nodes.
     fn because(&self) -> String {
         let first = self.nodes.values().next().cloned().unwrap_or_default();
         match self.nodes.len().saturating_sub(1) {
@@ -137,7 +137,7 @@ impl<'p> Alike<'p> {
     }
 }
 
-/// What a pod waits for that has been waiting for long.
+/// Returns what a pod that has been waiting for long waits for.
 fn because(known: &Known, pod: &WaitingPod, coming: &BTreeMap<Arc<str>, String>) -> String {
     let said = pod.says.as_ref().map_or_else(String::new, |says| format!(": {says}"));
     if let Some(node) = &pod.node {

@@ -1,16 +1,16 @@
-//! Which nodes the last rounds wanted to remove by choice, and since when: what two rounds want that are far enough from
-//! each other is no passing thing.
+//! Voluntary removals planned by the last rounds, and since when: a removal planned by two rounds that are far enough
+//! apart is confirmed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// How far two rounds that want the same removal are apart at least, of the cloud's clock (Karpenter validates after the
-/// same time).
+/// Minimum time between two rounds that confirm a removal, in the cloud's clock (Karpenter validates after the same
+/// time).
 const APART: SignedDuration = SignedDuration::from_secs(15);
 
-/// Nodes that rounds want to remove by choice, by UID.
+/// Nodes that rounds plan to remove voluntarily, by UID.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wants {
     since: BTreeMap<Arc<str>, Timestamp>,
@@ -18,14 +18,14 @@ pub struct Wants {
 }
 
 impl Wants {
-    /// Nothing is wanted yet.
+    /// Creates an empty record.
     #[must_use]
     pub fn new(clock_speed: u32) -> Self {
         let speed = i32::try_from(clock_speed.max(1)).unwrap_or(i32::MAX);
         Self { since: BTreeMap::new(), apart: APART / speed }
     }
 
-    /// Notes what a round wants; what it does not want is forgotten.
+    /// Records a round's planned removals; forgets those no longer planned.
     pub fn note(&mut self, wanted: BTreeSet<Arc<str>>, at: Timestamp) {
         self.since.retain(|uid, _| wanted.contains(uid));
         for uid in wanted {
@@ -33,7 +33,7 @@ impl Wants {
         }
     }
 
-    /// Returns from when on a removal that is still wanted may begin; `None`: it may.
+    /// Returns when a removal that is still planned may start; `None` if it may start now.
     #[must_use]
     pub fn waits_until(&self, uid: Option<&str>, at: Timestamp) -> Option<Timestamp> {
         let since = uid.and_then(|uid| self.since.get(uid)).copied().unwrap_or(at);

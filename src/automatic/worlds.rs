@@ -1,7 +1,7 @@
-//! The two worlds of a round: one in which nothing may go, for pods that wait, and one without the pods that wait in vain,
-//! for all else.
+//! The two worlds of a round: one without removals, for pending pods, and one without the pods that cannot be placed,
+//! for everything else.
 //!
-//! So that no drain delays a pod, and no pod that fits nowhere keeps a fleet from being tidied.
+//! This way no drain delays a pod, and no unplaceable pod prevents consolidation.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::model::{ChangeClass, LabelKey, Operator, PodKey, PodPlace, Requiremen
 use crate::offline::World;
 use crate::plan::Plan;
 
-/// Returns the world of what happens by itself: what people review first is kept back.
+/// Returns the world of automatic changes: those that require review are held back.
 #[must_use]
 pub fn by_itself(mut world: World) -> World {
     let fleet = &mut world.policy.fleet;
@@ -20,7 +20,7 @@ pub fn by_itself(mut world: World) -> World {
     world
 }
 
-/// Returns the world of what people review: all that is due.
+/// Returns the world of reviewed changes: everything that is due.
 #[must_use]
 pub fn to_be_reviewed(world: &World) -> World {
     let mut reviewed = world.clone();
@@ -28,8 +28,8 @@ pub fn to_be_reviewed(world: &World) -> World {
     reviewed
 }
 
-/// Returns the world in which nodes may be made and nothing else may happen; none of a pool's sizes whose VMs never
-/// joined a short while ago with the image that they would have again.
+/// Returns the world in which nodes may be created and nothing else may happen. Excludes a pool's sizes whose VMs
+/// recently never joined, if they would get the same image again.
 #[must_use]
 pub fn creates_alone(world: &World, back_off: &BackOff, at: Timestamp) -> World {
     let mut alone = world.clone();
@@ -44,8 +44,8 @@ pub fn creates_alone(world: &World, back_off: &BackOff, at: Timestamp) -> World 
     alone
 }
 
-/// Returns the world without the pods that have no place on a node that is there or comes, by the plan of
-/// [`creates_alone`].
+/// Returns the world without the pending pods that the plan of [`creates_alone`] does not place on an existing or
+/// starting node.
 #[must_use]
 pub fn without_waiting(world: &World, creates: &Plan) -> World {
     let placed: BTreeSet<&PodKey> = creates.evidence.kept.values().flatten().collect();
@@ -57,7 +57,7 @@ pub fn without_waiting(world: &World, creates: &Plan) -> World {
     rest
 }
 
-/// Whether VMs of a pool would have this image again: of those that classes do not name themselves, the newest is taken.
+/// Returns whether VMs of a pool would get this image again: images that no class names are always the newest.
 fn has_image(world: &World, made: &Made) -> bool {
     let is_named = !made.image.to_ascii_lowercase().starts_with("/communitygalleries/");
     let facts = world.snapshot.azure.as_ref();

@@ -1,5 +1,6 @@
-//! What came back for a request, read as far as sending needs it.
-//! Must never keep a header that is not named here.
+//! Answers to requests, parsed as far as sending needs.
+//!
+//! Must never keep a header that is not listed here.
 
 use std::time::Duration;
 
@@ -14,9 +15,9 @@ use crate::arm::fault::{ErrorBody, Received};
 /// An answer.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub(super) status: u16,
-    /// The JSON; null where there is no body.
+    /// The JSON body; null if there is none.
     pub(super) body: Value,
     /// The headers that are read.
     pub(super) headers: AnswerHeaders,
@@ -44,24 +45,24 @@ impl AnswerHeaders {
         }
     }
 
-    /// How long Azure asks to wait.
+    /// Returns how long Azure asks to wait.
     pub(super) fn retry_after(&self) -> Option<Duration> {
         self.retry_after_seconds.map(Duration::from_secs)
     }
 }
 
-/// An id as Azure writes it: at most 64 letters, digits, dashes.
+/// Returns the printable part of an id as Azure writes it: at most 64 letters, digits and dashes.
 fn printable(id: &str) -> String {
     id.chars().filter(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | ':' | '.' | '_')).take(64).collect()
 }
 
 impl Answer {
-    /// What a fault is told from.
+    /// Returns the parts from which a fault is classified.
     pub(super) const fn received(&self) -> Received {
         Received { status: self.status, retry_after_seconds: self.headers.retry_after_seconds }
     }
 
-    /// Reads a response. Anything that Resource Manager would not say is a failure.
+    /// Parses a response. Anything that Resource Manager would not send is a failure.
     pub(super) fn of(response: &RawResponse, call: &Call) -> Result<Self, Failure> {
         let status = u16::from(response.status());
         let headers = AnswerHeaders::of(response);
@@ -76,7 +77,7 @@ impl Answer {
             return Err(not_arm(NotArm::Redirect { to: redirected_to(headers.location.as_deref()) }));
         }
         if looks_like_html(bytes) {
-            // Azure's own front door answers an overload so; its status is right, and is worth a retry.
+            // Azure's own front door sends HTML when overloaded; its status is correct and worth a retry.
             let what = if status >= 500 { NotArm::HtmlOfFrontDoor } else { NotArm::Html };
             return Err(not_arm(what));
         }
@@ -92,7 +93,7 @@ impl Answer {
                 }
             },
         };
-        // Taken for Azure's, a 404 of anybody would mean that the resource is gone.
+        // If any server's 404 were taken for Azure's, the resource would count as deleted.
         if status == 404 && !body.is_null() && !has_code(&body) {
             return Err(not_arm(NotArm::NoCode));
         }
@@ -100,12 +101,12 @@ impl Answer {
     }
 }
 
-/// Whether an error has a code, as each of Azure's has.
+/// Returns whether an error has a code, as all of Azure's errors have.
 fn has_code(body: &Value) -> bool {
     ErrorBody::of(body).is_some_and(|error| !error.code.is_empty())
 }
 
-/// The origin of a redirect, without path and query.
+/// Returns the origin of a redirect, without path and query.
 fn redirected_to(location: Option<&str>) -> String {
     let url = location.and_then(|location| url::Url::parse(location).ok());
     url.map_or_else(|| "somewhere".to_owned(), |url| url.origin().ascii_serialization())

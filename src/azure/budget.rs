@@ -1,7 +1,8 @@
-//! One budget a bucket, kept here so that Azure never has to throttle: shared by all calls of a client.
+//! Rate-limit budgets, one for each bucket, kept here so that Azure never has to throttle: shared by all calls of a
+//! client.
 //!
-//! What a bucket lets through says [`Buckets`]; here is waited for it. Must never be made twice for one subscription in one
-//! process.
+//! [`Buckets`] computes when a request may pass; this module waits. Must never be created twice for one subscription in
+//! one process.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -21,12 +22,12 @@ impl Budget {
         Self { clock, buckets: Mutex::new(Buckets::default()) }
     }
 
-    /// Takes one from each bucket, and waits until that is due and none is closed.
+    /// Takes one request from each bucket, and waits until it is due and no bucket is closed.
     pub(super) async fn take(&self, keys: &[BucketKey]) {
         let mut due = self.buckets().take(keys, self.clock.now());
         loop {
             let now = self.clock.now();
-            // Others may have been told to wait while this one waited.
+            // A concurrent call may have closed a bucket meanwhile.
             due = due.max(self.buckets().closed_until(keys));
             if due <= now {
                 return;
@@ -35,14 +36,14 @@ impl Budget {
         }
     }
 
-    /// Lets nothing through these buckets for this time.
+    /// Closes these buckets for this time.
     pub(super) fn close(&self, keys: &[BucketKey], time: Duration) {
         let until = self.clock.now() + time;
         self.buckets().close(keys, until);
     }
 
     fn buckets(&self) -> MutexGuard<'_, Buckets> {
-        // Each change is one assignment: a poisoned lock is whole.
+        // Each change is one assignment, so a poisoned lock is safe to reuse.
         self.buckets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -54,7 +55,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_one_call_closes_is_closed_for_all_and_only_that() {
-        // 30 s are 30 ms here.
+        // 30 s take 30 ms on this clock.
         let clock = Clock::new(1000);
         let budget = Budget::new(clock);
         let reads = [BucketKey::whole(Bucket::ArmReads), BucketKey::whole(Bucket::NetworkReads)];

@@ -1,5 +1,6 @@
 //! The client: one for each process, shared by all calls.
-//! Must never be made twice for one subscription: budgets would not add up.
+//!
+//! Must never be created twice for one subscription: the budgets would not add up.
 
 use std::sync::Arc;
 
@@ -27,27 +28,27 @@ use crate::arm::answer::{self, ManagedCluster};
 use crate::arm::{Api, Request, ResourceId};
 use crate::model::Secret;
 
-/// What a client is made from.
+/// Settings of a client.
 #[derive(Debug)]
 pub struct Settings {
-    /// Which Azure.
+    /// The cloud.
     pub cloud: Cloud,
-    /// Who signs in.
+    /// The way of signing in.
     pub sign_in: SignIn,
-    /// A name of this process, from which waits are derived: two processes never wait the same.
+    /// A name of this process, from which jitter is derived: two processes never wait equally long.
     pub holder: String,
 }
 
-/// Why there is no client.
+/// Reason why a client cannot be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupFault {
-    /// No cloud can be chosen.
+    /// No cloud can be determined.
     #[error(transparent)]
     Cloud(#[from] CloudFault),
-    /// Nobody can sign in.
+    /// No way of signing in is usable.
     #[error(transparent)]
     SignIn(#[from] SignInFault),
-    /// The connections cannot be made.
+    /// The HTTP clients cannot be created.
     #[error(transparent)]
     Transport(#[from] TransportFault),
 }
@@ -56,7 +57,7 @@ impl Settings {
     /// Reads the environment.
     ///
     /// # Errors
-    /// When settings are missing or contradict each other.
+    /// If settings are missing or contradict each other.
     pub fn from_environment(environment: Environment<'_>, holder: String) -> Result<Self, SetupFault> {
         let cloud = Cloud::from_environment(environment)?;
         let sign_in = SignIn::from_environment(environment)?;
@@ -73,25 +74,25 @@ pub struct Azure {
     pub(super) budget: Arc<Budget>,
     pub(super) clock: Clock,
     pub(super) holder: Arc<str>,
-    /// Asked before each try of a write.
+    /// Checked before each attempt to write.
     pub(super) permit: Permit,
     pub(super) troubles: Troubles,
 }
 
 impl Azure {
-    /// Makes the client; nothing is sent yet.
+    /// Creates the client; nothing is sent yet.
     ///
     /// # Errors
-    /// When a setting is not usable.
+    /// If a setting is invalid.
     pub fn new(settings: Settings) -> Result<Self, SetupFault> {
         let transport = Client::new(&settings.cloud)?;
         Self::sent_by(settings, transport)
     }
 
-    /// Makes a client whose requests this sends, those for tokens too.
+    /// Creates a client that sends all requests, including those for tokens, by this transport.
     ///
     /// # Errors
-    /// When a setting is not usable.
+    /// If a setting is invalid.
     pub fn sent_by(settings: Settings, transport: Arc<dyn HttpClient>) -> Result<Self, SetupFault> {
         let Settings { cloud, sign_in, holder } = settings;
         let token = Token::new(sign_in, &cloud, transport.clone())?;
@@ -108,29 +109,30 @@ impl Azure {
         })
     }
 
-    /// Returns the same client for somebody who may not always write.
+    /// Returns the same client with its writes restricted by a permit.
     #[must_use]
     pub fn permitted_by(&self, permit: Permit) -> Self {
         Self { permit, ..self.clone() }
     }
 
-    /// Who throttles or does not answer now.
+    /// Returns the services that currently throttle or do not answer.
     #[must_use]
     pub fn troubles(&self) -> Vec<Trouble> {
         self.troubles.now()
     }
 
-    /// Gets a token of the same identity for something else than Azure Resource Manager, such as Azure DevOps, and when it ends.
+    /// Returns a token of the same identity for a service other than Azure Resource Manager, such as Azure DevOps, and
+    /// when it expires.
     ///
     /// # Errors
-    /// No token is given: what the identity service says.
+    /// The identity service refuses; its message.
     pub async fn token_for(&self, scope: &str) -> Result<(Secret, jiff::Timestamp), String> {
         let asked = self.token.elsewhere(scope).await.map_err(|error| error.to_string())?;
         let until = jiff::Timestamp::from_second(asked.expires_on.unix_timestamp());
         Ok((Secret::new(asked.token.secret().to_owned()), until.map_err(|error| error.to_string())?))
     }
 
-    /// The cloud that it talks to.
+    /// Returns the cloud of this client.
     #[must_use]
     pub fn cloud(&self) -> &Cloud {
         &self.cloud
@@ -139,7 +141,7 @@ impl Azure {
     /// Reads one resource.
     ///
     /// # Errors
-    /// [`Failure`]; [`Failure::is_not_found`] where it does not exist.
+    /// [`Failure`]; [`Failure::is_not_found`] if it does not exist.
     pub async fn get(&self, request: &Request) -> Result<Value, Failure> {
         let outgoing = Outgoing::of_request(request, &self.cloud)?;
         let Answer { status, body, headers } = self.send(&outgoing).await?;
@@ -155,7 +157,7 @@ impl Azure {
         Ok(body)
     }
 
-    /// Reads one resource, or sees that it does not exist. A missing resource group is a failure.
+    /// Reads one resource; `None` if it does not exist. A missing resource group is a failure.
     ///
     /// # Errors
     /// [`Failure`].
@@ -182,7 +184,7 @@ impl Azure {
 fn pipeline(cloud: &Cloud, token: Arc<Token>, transport: Arc<dyn HttpClient>) -> Pipeline {
     let options = ClientOptions {
         transport: Some(Transport::new(transport)),
-        // Repeating is decided in `send`, which knows the budgets.
+        // `send` decides on retries, because it knows the budgets.
         retry: RetryOptions::none(),
         ..Default::default()
     };
@@ -194,7 +196,7 @@ fn pipeline(cloud: &Cloud, token: Arc<Token>, transport: Arc<dyn HttpClient>) ->
     Pipeline::new(Some("nodeform"), Some(env!("CARGO_PKG_VERSION")), options, Vec::new(), per_try, None)
 }
 
-/// Names nodeform to Azure in place of its library.
+/// Sets nodeform's user agent in place of the library's.
 #[derive(Debug)]
 struct UserAgent(String);
 
@@ -206,7 +208,7 @@ impl Policy for UserAgent {
     }
 }
 
-/// Asks the permit that goes along with a write, behind the wait for a token: nothing waits between it and the connection.
+/// Checks the permit of a write after the wait for a token: nothing waits between the check and the connection.
 #[derive(Debug)]
 struct Permitted;
 

@@ -1,5 +1,6 @@
 //! The clock by which requests wait: the real one, or a simulator's that runs faster.
-//! Must never be used for a time that is written down.
+//!
+//! Must never be used for a recorded time.
 
 use std::time::Duration;
 
@@ -13,22 +14,22 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A clock that starts now.
+    /// Returns a clock that starts now.
     pub(super) fn new(speed: u32) -> Self {
         Self { start: Instant::now(), speed: speed.max(1) }
     }
 
-    /// Time since its start.
+    /// Returns the time since its start.
     pub(super) fn now(&self) -> Duration {
         self.start.elapsed().saturating_mul(self.speed)
     }
 
-    /// A time of this clock as it is for everybody else.
+    /// Converts a duration of this clock to real time.
     pub(super) fn real(&self, time: Duration) -> Duration {
         time / self.speed
     }
 
-    /// Waits for a time of this clock.
+    /// Waits for a duration of this clock.
     pub(super) async fn sleep(&self, time: Duration) {
         tokio::time::sleep(self.real(time)).await;
     }

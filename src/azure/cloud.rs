@@ -1,12 +1,13 @@
-//! Which Azure: the public one, a sovereign one, or one that a file names.
-//! Must never weaken TLS for anything but this machine.
+//! The Azure cloud: the public one, a sovereign one, or one from a file.
+//!
+//! Must never weaken TLS except for this machine.
 
 use url::Url;
 
 use super::environment_file::{self, EnvironmentFault};
 use super::{Environment, variable};
 
-/// A cloud: where Resource Manager is, who signs in, and what tokens are for.
+/// A cloud: the addresses of Resource Manager and Entra ID, and the audience of tokens.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cloud {
     /// Its name, as Azure writes it: `AzurePublicCloud`, `AzureUSGovernmentCloud`, `AzureChinaCloud`.
@@ -15,20 +16,20 @@ pub struct Cloud {
     pub resource_manager: Url,
     /// Address of Entra ID; always https.
     pub authority: Url,
-    /// What tokens are for, without a slash at its end.
+    /// Audience of tokens, without a trailing slash.
     pub audience: String,
-    /// Suffix of its container registries, where a file names one.
+    /// Suffix of its container registries, if a file sets one.
     pub registry_suffix: Option<String>,
-    /// The certificate (PEM) that is trusted beside none other: of a simulator on this machine.
+    /// The only trusted certificate (PEM), for a simulator on this machine.
     pub root_certificate: Option<String>,
-    /// How much faster than time a simulator's clock runs; else 1. Waits are divided by it.
+    /// Speed of a simulator's clock; otherwise 1. Waits are divided by it.
     pub clock_speed: u32,
 }
 
-/// Why no cloud can be chosen.
+/// Reason why no cloud can be determined.
 #[derive(Debug, thiserror::Error)]
 pub enum CloudFault {
-    /// The name is none of Azure's.
+    /// The name is not one of Azure's.
     #[error(
         "`{0}` is no cloud (variable ARM_CLOUD): AzurePublicCloud, AzureUSGovernmentCloud or AzureChinaCloud"
     )]
@@ -48,12 +49,12 @@ pub enum CloudFault {
         /// Its address.
         expected: String,
     },
-    /// The file is not usable.
+    /// The file is invalid.
     #[error("environment file `{path}` (variable AZURE_ENVIRONMENT_FILEPATH): {}", join(faults))]
     File {
         /// Its path.
         path: String,
-        /// All that is wrong with it.
+        /// All of its faults.
         faults: Vec<EnvironmentFault>,
     },
 }
@@ -62,7 +63,7 @@ fn join(faults: &[EnvironmentFault]) -> String {
     faults.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
 }
 
-/// A cloud of Azure.
+/// One of Azure's clouds.
 struct Known {
     name: &'static str,
     resource_manager: &'static str,
@@ -70,7 +71,7 @@ struct Known {
     audience: &'static str,
 }
 
-/// Azure's clouds, by its published endpoints.
+/// Azure's clouds, with their published endpoints.
 const KNOWN: &[Known] = &[
     Known {
         name: "AzurePublicCloud",
@@ -93,11 +94,11 @@ const KNOWN: &[Known] = &[
 ];
 
 impl Cloud {
-    /// The cloud that the environment names: a file (`AZURE_ENVIRONMENT_FILEPATH`), a name (`ARM_CLOUD`,
+    /// Returns the cloud that the environment selects: by a file (`AZURE_ENVIRONMENT_FILEPATH`), a name (`ARM_CLOUD`,
     /// `AZURE_CLOUD`), the address where the pod's identity signs in (`AZURE_AUTHORITY_HOST`), else the public one.
     ///
     /// # Errors
-    /// When settings contradict each other, or the file is not usable.
+    /// If settings contradict each other, or the file is invalid.
     pub fn from_environment(environment: Environment<'_>) -> Result<Self, CloudFault> {
         let name = variable(environment, &["ARM_CLOUD", "AZURE_CLOUD"]);
         let host = variable(environment, &["AZURE_AUTHORITY_HOST"]);
@@ -118,16 +119,16 @@ impl Cloud {
         }
     }
 
-    /// Azure's public cloud.
+    /// Returns Azure's public cloud.
     #[must_use]
     pub fn public() -> Self {
         KNOWN[0].cloud()
     }
 
-    /// A cloud by Azure's name for it, without regard to casing; `Cloud` at its end may be left out.
+    /// Returns a cloud by Azure's name for it, case-insensitively; the suffix `Cloud` may be left out.
     ///
     /// # Errors
-    /// When the name is none of Azure's.
+    /// If the name is not one of Azure's.
     pub fn by_name(name: &str) -> Result<Self, CloudFault> {
         let is = |known: &&Known| {
             known.name.eq_ignore_ascii_case(name)
@@ -148,7 +149,7 @@ impl Cloud {
         }
     }
 
-    /// What a token is asked for.
+    /// Returns the scope of tokens.
     #[must_use]
     pub fn scope(&self) -> String {
         format!("{}/.default", self.audience)
@@ -160,7 +161,7 @@ impl Cloud {
         is_loopback(&self.resource_manager) && is_loopback(&self.authority)
     }
 
-    /// Returns whether it is one of Azure's own, in which the billing extension of AKS exists.
+    /// Returns whether it is one of Azure's own clouds, which have the billing extension of AKS.
     #[must_use]
     pub fn has_billing_extension(&self) -> bool {
         KNOWN.iter().any(|known| known.name == self.name)
@@ -188,7 +189,7 @@ fn same_host(address: &str, host: &str) -> bool {
     origin(address).is_some_and(|address| Some(address) == origin(&host))
 }
 
-/// Whether an address is on this machine, by number or as `localhost`.
+/// Returns whether an address is on this machine, by number or as `localhost`.
 pub(crate) fn is_loopback(url: &Url) -> bool {
     match url.host() {
         Some(url::Host::Domain(name)) => name.eq_ignore_ascii_case("localhost"),

@@ -1,8 +1,8 @@
 #![expect(clippy::disallowed_methods, reason = "reads the file that names a cloud, and its certificate")]
-//! The file that names a cloud (`AZURE_ENVIRONMENT_FILEPATH`), with the field names of Azure's own SDKs.
+//! The file that defines a cloud (`AZURE_ENVIRONMENT_FILEPATH`), with the field names of Azure's own SDKs.
 //!
-//! `caFile` and `clockSpeed` are nodeform's, for its simulator: refused by name where the cloud is not on this machine.
-//! Must never take an address that is not https.
+//! `caFile` and `clockSpeed` are nodeform's, for its simulator: rejected by name if the cloud is not on this machine.
+//! Must never accept an address that is not https.
 
 use std::path::Path;
 
@@ -13,27 +13,27 @@ use super::Cloud;
 use super::cloud::is_loopback;
 use super::limits::{CLOCK_SPEED_MAX, ENVIRONMENT_FILE_BYTES_MAX};
 
-/// What is wrong with the file.
+/// Fault of the file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvironmentFault {
-    /// The path depends on where nodeform was started.
+    /// The path is relative to where nodeform was started.
     #[error("the path must be absolute")]
     NotAbsolute,
     /// It cannot be read.
     #[error("cannot read {what}: {why}")]
     Unreadable {
-        /// Which file.
+        /// The file.
         what: String,
-        /// The system's words.
+        /// The system's error message.
         why: String,
     },
-    /// It is no JSON of this form.
+    /// It is not valid JSON of this form.
     #[error("not an environment in JSON: {0}")]
     NotJson(String),
     /// A field is missing.
     #[error("field `{0}` is missing")]
     Missing(&'static str),
-    /// A field is no address that may be used.
+    /// A field is not an allowed address.
     #[error("field `{field}`: `{value}` is no https address")]
     NotHttps {
         /// Its name.
@@ -41,15 +41,15 @@ pub enum EnvironmentFault {
         /// Its value.
         value: String,
     },
-    /// A field that only a simulator may have.
+    /// A field is set that only a simulator may have.
     #[error("field `{0}` is for a simulator on this machine only, and `{1}` is not on it")]
     NotOnLoopback(&'static str, String),
-    /// A clock that is not usable.
+    /// The clock speed is invalid.
     #[error("field `clockSpeed` must be a whole number from 1 to {CLOCK_SPEED_MAX}")]
     ClockSpeed,
 }
 
-/// The fields that are read; Azure's files have twenty more, which nothing here needs.
+/// The fields that are read; Azure's files have twenty more, which are not needed.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct File {
@@ -82,10 +82,10 @@ fn text(path: &str, what: &str) -> Result<String, EnvironmentFault> {
     std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))
 }
 
-/// How a certificate is read.
+/// Reads the text of a certificate.
 type ReadText<'a> = &'a dyn Fn(&str) -> Result<String, EnvironmentFault>;
 
-/// Reads the text of the file.
+/// Parses the text of the file.
 fn parse(text: &str, read: ReadText<'_>) -> Result<Cloud, Vec<EnvironmentFault>> {
     let file: File = serde_json::from_str(text.trim_start_matches('\u{feff}'))
         .map_err(|error| vec![EnvironmentFault::NotJson(error.to_string())])?;
@@ -127,7 +127,7 @@ fn parse(text: &str, read: ReadText<'_>) -> Result<Cloud, Vec<EnvironmentFault>>
     }
 }
 
-/// An address that may be used: https, with a host, without a user.
+/// Returns an allowed address: https, with a host, without a user.
 fn address(field: &'static str, value: Option<String>, faults: &mut Vec<EnvironmentFault>) -> Option<Url> {
     let Some(value) = value else {
         faults.push(EnvironmentFault::Missing(field));

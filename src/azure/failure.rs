@@ -1,5 +1,6 @@
-//! Why a call did not do what it should: which operation on which resource, what came back, what to do next.
-//! Must never hold a header, a query, a body, or a text that was sent in confidence.
+//! Failures of calls: the operation, the resource, the answer and the next step.
+//!
+//! Must never hold a header, a query, a body, or a text that was sent as a secret.
 
 use std::fmt;
 
@@ -8,14 +9,14 @@ use crate::arm::answer::AnswerFault;
 use crate::arm::fault::FaultKind;
 use crate::arm::{Fault, Method};
 
-/// A call, for people: `PUT /subscriptions/…/virtualMachines/aks-a`.
+/// A call in readable form: `PUT /subscriptions/…/virtualMachines/aks-a`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
     /// The verb.
     pub operation: &'static str,
     /// The path of the resource, without a query.
     pub resource: String,
-    /// Whether it changes anything.
+    /// Whether it is a write.
     pub is_write: bool,
 }
 
@@ -31,7 +32,7 @@ impl fmt::Display for Call {
     }
 }
 
-/// Why a call did not do what it should.
+/// Reason why a call failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Failure {
     /// Azure refused the request.
@@ -39,30 +40,30 @@ pub enum Failure {
     Refused {
         /// The call.
         call: Call,
-        /// What Azure said.
+        /// Azure's error.
         fault: Box<Fault>,
         /// Azure's id of the request, for its support.
         request_id: Option<String>,
         /// How often it was sent.
         attempts: u32,
     },
-    /// Azure accepted the request and failed to carry it out.
+    /// Azure accepted the request and failed to complete it.
     #[error("{call}: accepted, then failed: {}{}{}", fault.what(), in_brackets(fault), told(fault))]
     OperationFailed {
-        /// The call that began the operation.
+        /// The call that started the operation.
         call: Call,
-        /// What Azure said.
+        /// Azure's error.
         fault: Box<Fault>,
     },
     /// An operation did not end in time. It may still end.
     #[error("{call}: still in progress after {waited_seconds} s")]
     OperationUnfinished {
-        /// The call that began the operation.
+        /// The call that started the operation.
         call: Call,
-        /// How long was waited.
+        /// Time waited, in seconds.
         waited_seconds: u64,
     },
-    /// There was no whole answer.
+    /// There was no complete answer.
     #[error("{call}: {fault}")]
     Transport {
         /// The call.
@@ -72,29 +73,29 @@ pub enum Failure {
         /// How often it was sent.
         attempts: u32,
     },
-    /// Nobody signed in, so nothing was sent.
+    /// Signing in failed, so nothing was sent.
     #[error("{call}: no token: {why}")]
     NoToken {
         /// The call.
         call: Call,
-        /// The words of Azure's library or of Entra ID.
+        /// Message of Azure's library or of Entra ID.
         why: String,
-        /// What went wrong on the way there, if that was it.
+        /// The transport fault, if that was the cause.
         transport: Option<Box<TransportFault>>,
     },
-    /// Whoever answered is no Resource Manager.
+    /// The answer is not from Resource Manager.
     #[error("{call}: {what} (HTTP {status})")]
     NotArm {
         /// The call.
         call: Call,
-        /// The status of HTTP.
+        /// The HTTP status.
         status: u16,
-        /// What came instead.
+        /// What was received instead.
         what: NotArm,
         /// Azure's id of the request, if there is one.
         request_id: Option<String>,
     },
-    /// The answer is JSON, but not what its API promises.
+    /// The answer is JSON, but does not match its API.
     #[error("{call}: {fault}")]
     Answer {
         /// The call.
@@ -102,12 +103,12 @@ pub enum Failure {
         /// What is wrong with it.
         fault: AnswerFault,
     },
-    /// A link of the answer leads elsewhere. Nothing was sent there.
+    /// A link in the answer leads elsewhere. Nothing was sent there.
     #[error("{call}: the answer links to {origin}, which is not this Azure; not followed")]
     ForeignLink {
         /// The call.
         call: Call,
-        /// Where it leads.
+        /// Its origin.
         origin: String,
     },
     /// A list stopped before its end.
@@ -115,9 +116,9 @@ pub enum Failure {
     Incomplete {
         /// The call.
         call: Call,
-        /// Pages that were read.
+        /// Number of pages read.
         pages: u32,
-        /// Items on them.
+        /// Number of items on them.
         items: usize,
         /// Why.
         cause: Box<Self>,
@@ -127,10 +128,10 @@ pub enum Failure {
     Endless {
         /// The call.
         call: Call,
-        /// How that was seen.
+        /// How that was detected.
         why: String,
     },
-    /// It may not be written any more, so nothing was sent.
+    /// Writes are no longer permitted, so nothing was sent.
     #[error("{call} is not sent: {why}")]
     NotPermitted {
         /// The call.
@@ -146,39 +147,39 @@ pub enum Failure {
     },
 }
 
-/// What came instead of an answer of Resource Manager.
+/// What was received instead of an answer of Resource Manager.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotArm {
-    /// A page for people.
+    /// An HTML page.
     #[error("the answer is HTML, not JSON: this is not Azure Resource Manager, or a proxy answered")]
     Html,
-    /// A page of Azure's front door, which is overloaded.
+    /// An HTML page of Azure's front door, which is overloaded.
     #[error("the answer is HTML with a server error")]
     HtmlOfFrontDoor,
     /// A redirect.
     #[error("the answer redirects to {to}; not followed, since the token would go along")]
     Redirect {
-        /// Where, without path and query.
+        /// Its target, without path and query.
         to: String,
     },
-    /// JSON that ends too early.
+    /// Truncated JSON.
     #[error("the answer ends in the middle of its JSON, after {bytes} bytes")]
     TruncatedJson {
-        /// How many bytes came.
+        /// Number of bytes received.
         bytes: usize,
     },
-    /// Something else.
+    /// Any other text.
     #[error("the answer is no JSON (line {line}, column {column})")]
     NotJson {
-        /// Where it stops being JSON.
+        /// Line of the first invalid character.
         line: usize,
-        /// And in which column.
+        /// Column of that line.
         column: usize,
     },
-    /// An error in JSON without the code that each of Azure's has.
+    /// An error in JSON without the code that all of Azure's errors have.
     #[error("the answer is no error of Azure's, which has a code: this is not Azure Resource Manager")]
     NoCode,
-    /// Nothing.
+    /// No body.
     #[error("the answer has no body")]
     Empty,
 }
@@ -196,7 +197,7 @@ fn told(fault: &Fault) -> String {
 }
 
 impl Failure {
-    /// The call that failed.
+    /// Returns the call that failed.
     #[must_use]
     pub const fn call(&self) -> &Call {
         match self {
@@ -215,7 +216,7 @@ impl Failure {
         }
     }
 
-    /// What Azure said, where it said something.
+    /// Returns Azure's error, if there is one.
     #[must_use]
     pub fn fault(&self) -> Option<&Fault> {
         match self {
@@ -233,13 +234,13 @@ impl Failure {
         }
     }
 
-    /// Returns whether the resource does not exist; a missing resource group is another matter.
+    /// Returns whether the resource does not exist; a missing resource group does not count.
     #[must_use]
     pub fn is_not_found(&self) -> bool {
         self.fault().is_some_and(|fault| fault.kind == FaultKind::NotFound)
     }
 
-    /// Returns whether Azure may have carried the request out all the same: read the resource before going on.
+    /// Returns whether Azure may have applied the request anyway: read the resource before continuing.
     #[must_use]
     pub fn may_have_acted(&self) -> bool {
         match self {
@@ -259,7 +260,7 @@ impl Failure {
         }
     }
 
-    /// What a person can do, as one sentence.
+    /// Returns the next step for the user, as one sentence.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let text = match self {
@@ -309,7 +310,7 @@ fn of_transport(fault: &TransportFault) -> Option<String> {
     Some(text.to_owned())
 }
 
-/// Entra ID's numbers are its contract; the words around them are not.
+/// Returns a hint by Entra ID's error number, which is stable; its message is not.
 fn of_token(why: &str) -> &'static str {
     let known = [
         (

@@ -1,40 +1,42 @@
-//! Waits that differ from process to process without chance.
+//! Deterministic jitter: waits that differ from process to process.
+//!
 //! Must never use randomness: the same operation of the same holder waits the same.
 
 use std::time::Duration;
 
-/// What a wait is derived from.
+/// Inputs from which a wait is derived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Jitter<'a> {
-    /// Who waits: another process has another name.
+    /// Name of the process, unique to it.
     pub(super) holder: &'a str,
-    /// What is waited for.
+    /// The call that is retried.
     pub(super) operation: &'a str,
-    /// For which time, from 1.
+    /// Number of the attempt, from 1.
     pub(super) attempt: u32,
 }
 
 impl Jitter<'_> {
-    /// Half of the time, and a part of the other half.
+    /// Returns half of the time plus a fraction of the other half.
     pub(super) fn within(&self, time: Duration) -> Duration {
         let half = time / 2;
         half + half.saturating_mul(self.per_mille()) / 1000
     }
 
-    /// The time and up to a tenth more, but at least up to a second: nobody comes before a deadline, and not all at it.
+    /// Returns the time plus up to a tenth, but at least up to a second, so that retries come after a deadline and
+    /// spread out.
     pub(super) fn after(&self, time: Duration) -> Duration {
         let more = (time / 10).max(Duration::from_secs(1));
         time + more.saturating_mul(self.per_mille()) / 1000
     }
 
-    /// 0 to 999: FNV-1a (64 bit) of all three.
+    /// Returns 0 to 999: FNV-1a (64 bit) of all three fields.
     fn per_mille(&self) -> u32 {
         let bytes =
             self.holder.bytes().chain([0]).chain(self.operation.bytes()).chain(self.attempt.to_le_bytes());
         let hash = bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
-        // The low bits of FNV are its worst.
+        // The low bits of FNV are its weakest.
         u32::try_from((hash >> 32) % 1000).unwrap_or(0)
     }
 }

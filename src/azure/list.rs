@@ -1,5 +1,6 @@
-//! Lists, page by page to the end.
-//! Must never return a part of a list: what is missing would look deleted.
+//! Lists, read page by page to the end.
+//!
+//! Must never return an incomplete list: missing items would appear to be deleted.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +17,7 @@ impl Azure {
     /// Reads all items of a list.
     ///
     /// # Errors
-    /// [`Failure::Incomplete`] where it stopped on the way, [`Failure::Endless`] where it does not end.
+    /// [`Failure::Incomplete`] if it stopped on the way, [`Failure::Endless`] if it does not end.
     pub async fn list(&self, request: &Request) -> Result<Vec<Value>, Failure> {
         let first = Outgoing::of_request(request, &self.cloud)?;
         let call = first.call.clone();
@@ -58,10 +59,10 @@ impl Azure {
     }
 }
 
-/// How far a list was read.
+/// Progress of reading a list.
 struct Reading {
     items: Vec<Value>,
     pages: u32,
-    /// Addresses of pages, so that a circle is seen.
+    /// Addresses of the pages read, to detect cycles.
     seen: BTreeSet<String>,
 }

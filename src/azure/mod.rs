@@ -1,4 +1,4 @@
-//! Talking to Azure: who we are, which cloud, and sending what `arm` built.
+//! Client for Azure Resource Manager: identity, cloud, and sending the requests that `arm` built.
 //!
 //! ```text
 //!  environment ─▶ Cloud ─────────┐
@@ -6,8 +6,8 @@
 //!                                     └─ get · list · begin · poll · finish ─▶ answer, or Failure
 //! ```
 //!
-//! Below the line: this module waits, sends and reads the clock; it decides nothing. Must never log or return a header,
-//! a body or a query: the events have method, path, status, duration and request id.
+//! Not pure: this module waits, sends and reads the clock; it decides nothing. Must never log or return a header, a body
+//! or a query: the events have method, path, status, duration and request id.
 
 mod answer;
 mod budget;
@@ -41,10 +41,10 @@ pub(crate) use transport::cause;
 pub use transport::{TransportFault, Unreachable};
 pub use trouble::Trouble;
 
-/// The environment as a value: a variable's text by its name; an empty text counts as absent.
+/// The environment as a value: a variable's text by its name; an empty text counts as unset.
 pub type Environment<'a> = &'a dyn Fn(&str) -> Option<String>;
 
-/// The first of these variables that has a text.
+/// Returns the first of these variables that is set.
 fn variable(environment: Environment<'_>, names: &[&str]) -> Option<String> {
     names.iter().find_map(|name| environment(name).filter(|text| !text.trim().is_empty()))
 }

@@ -1,5 +1,6 @@
-//! Long-running operations: begun by one request, followed to their end, the resource read after it.
-//! Must never take silence for success, nor follow a link to another origin.
+//! Long-running operations: started by one request, polled to their end, then the resource is read.
+//!
+//! Must never treat silence as success, nor follow a link to another origin.
 
 use std::time::Duration;
 
@@ -17,11 +18,11 @@ use crate::arm::{Fault, Method, Request};
 /// An operation that Azure accepted.
 #[derive(Clone, Debug)]
 pub struct Operation {
-    /// The call that began it.
+    /// The call that started it.
     pub call: Call,
     /// How it is followed.
     follow: Follow,
-    /// Reads the resource.
+    /// Request that reads the resource.
     read: Request,
     method: Method,
     /// How long Azure asks to wait before the next poll.
@@ -31,32 +32,32 @@ pub struct Operation {
 /// How an operation is followed.
 #[derive(Clone, Debug)]
 enum Follow {
-    /// It has ended with the answer that began it.
+    /// It ended with the answer to the call that started it.
     Ended(State),
-    /// By a resource of its own.
+    /// By the operation's own resource.
     AsyncOperation(Box<Outgoing>),
-    /// By asking until the final answer comes.
+    /// By polling until the final answer.
     Location(Box<Outgoing>),
     /// By the resource's `provisioningState`.
     Resource,
 }
 
-/// How far an operation is.
+/// Progress of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Progress {
-    /// It goes on; ask again after this time (of the cloud's clock).
+    /// In progress; poll again after this time (of the cloud's clock).
     Running(Duration),
-    /// It has ended well.
+    /// Succeeded.
     Succeeded,
-    /// It has failed, or was cancelled.
+    /// Failed or was cancelled.
     Failed(Fault),
 }
 
 impl Azure {
-    /// Sends a write once (again only where it was certainly not carried out) and returns the operation.
+    /// Sends a write once (retried only if it was certainly not applied) and returns the operation.
     ///
     /// # Errors
-    /// [`Failure`]; after [`Failure::may_have_acted`] read the resource before going on.
+    /// [`Failure`]; after [`Failure::may_have_acted`], read the resource before continuing.
     pub async fn begin(&self, request: &Request) -> Result<Operation, Failure> {
         let outgoing = Outgoing::of_request(request, &self.cloud)?;
         let call = outgoing.call.clone();
@@ -91,10 +92,10 @@ impl Azure {
         }
     }
 
-    /// Asks once how far an operation is.
+    /// Polls an operation once.
     ///
     /// # Errors
-    /// [`Failure`] where that cannot be told; the operation goes on without us.
+    /// [`Failure`] if its progress cannot be determined; the operation continues regardless.
     pub async fn poll(&self, operation: &Operation) -> Result<Progress, Failure> {
         match &operation.follow {
             Follow::Ended(state) => Ok(ended(*state, None, Duration::ZERO)),
@@ -115,7 +116,7 @@ impl Azure {
             Ok(answer) if answer.status == 202 => Ok(Progress::Running(wait(&answer))),
             Ok(_) if method == Method::Delete => Ok(Progress::Succeeded),
             Ok(answer) => Ok(ended(State::of_resource(&answer.body), None, wait(&answer))),
-            // The final answer of the operation is the error that it ended with.
+            // The final answer is the error with which the operation ended.
             Err(Failure::Refused { fault, .. }) if is_final(fault.kind) => Ok(Progress::Failed(*fault)),
             Err(failure) => Err(failure),
         }
@@ -129,17 +130,17 @@ impl Azure {
             Err(failure) if failure.is_not_found() && operation.method == Method::Delete => {
                 Ok(Progress::Succeeded)
             }
-            // After a 202 a resource that is being created does not show yet.
+            // After a 202, a resource that is being created does not exist yet.
             Err(failure) if failure.is_not_found() => Ok(Progress::Running(limits::POLL_DEFAULT)),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Follows an operation to its end and reads the resource: `None` where it is gone. Waits at most this time of the
+    /// Follows an operation to its end and reads the resource: `None` if it is gone. Waits at most this time of the
     /// cloud's clock.
     ///
     /// # Errors
-    /// [`Failure::OperationFailed`], [`Failure::OperationUnfinished`], or what kept it from being told.
+    /// [`Failure::OperationFailed`], [`Failure::OperationUnfinished`], or the failure that prevented polling.
     pub async fn finish(&self, operation: &Operation, patience: Duration) -> Result<Option<Value>, Failure> {
         let started = self.clock.now();
         let mut wait = operation.wait;
@@ -159,7 +160,7 @@ impl Azure {
                 Ok(Progress::Running(next)) => wait = next,
                 Ok(Progress::Succeeded) => match self.after(operation).await? {
                     After::Ended(resource) => return Ok(resource),
-                    // The operation has ended, the resource shows it later.
+                    // The operation has ended, but the resource does not show it yet.
                     After::NotYet => {
                         follow.follow = Follow::Resource;
                         wait = limits::POLL_DEFAULT;
@@ -169,7 +170,7 @@ impl Azure {
                     let fault = Box::new(fault);
                     return Err(Failure::OperationFailed { call: operation.call.clone(), fault });
                 }
-                // Azure forgets operations; the resource knows how it ended.
+                // Azure forgets operations; the resource shows how it ended.
                 Err(failure) if failure.is_not_found() && !matches!(follow.follow, Follow::Resource) => {
                     follow.follow = Follow::Resource;
                 }
@@ -200,7 +201,7 @@ impl Azure {
     }
 }
 
-/// What the resource shows after its operation.
+/// State of the resource after its operation.
 enum After {
     Ended(Option<Value>),
     NotYet,
@@ -221,7 +222,7 @@ fn ended(state: State, error: Option<ErrorBody>, wait: Duration) -> Progress {
     }
 }
 
-/// Faults that say how an operation ended; the others say that it could not be asked.
+/// Returns whether a fault is the result of the operation; the others mean that polling failed.
 const fn is_final(kind: FaultKind) -> bool {
     !matches!(
         kind,

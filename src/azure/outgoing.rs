@@ -1,5 +1,6 @@
-//! A request with its address: what `arm` built, or a link that Azure gave.
-//! Must never take a link to another origin: the token would go there.
+//! A request with its address: built by `arm`, or a link from Azure.
+//!
+//! Must never accept a link to another origin: the token would be sent there.
 
 use url::Url;
 
@@ -11,18 +12,18 @@ use crate::arm::{Body, BucketKey, Method, Request, bucket};
 /// A request that can be sent.
 #[derive(Clone, Debug)]
 pub(super) struct Outgoing {
-    /// What it is, for failures and events.
+    /// The call, for failures and events.
     pub(super) call: Call,
     pub(super) method: Method,
     pub(super) url: Url,
     pub(super) body: Option<Body>,
     pub(super) only_if_absent: bool,
-    /// The budgets that it draws from.
+    /// The rate-limit buckets that it draws from.
     pub(super) buckets: Vec<BucketKey>,
 }
 
 impl Outgoing {
-    /// A request that `arm` built.
+    /// Converts a request that `arm` built.
     pub(super) fn of_request(request: &Request, cloud: &Cloud) -> Result<Self, Failure> {
         let call = Call::new(request.method, &request.path);
         let mut url = cloud.resource_manager.clone();
@@ -35,7 +36,7 @@ impl Outgoing {
         for QueryParameter { name, value } in &request.query {
             query.append_pair(name, value);
         }
-        // A form's `+` for a space is not read as one by every service.
+        // Not every service decodes `+`, the form encoding of a space.
         url.set_query(Some(&query.finish().replace('+', "%20")));
         Ok(Self {
             call,
@@ -47,7 +48,7 @@ impl Outgoing {
         })
     }
 
-    /// A link that Azure gave in an answer to `from`: the next page, or the state of an operation.
+    /// Converts a link from an answer to `from`: the next page, or the state of an operation.
     pub(super) fn of_link(link: &str, from: &Call, cloud: &Cloud) -> Result<Self, Failure> {
         let url =
             checked(link, cloud).map_err(|origin| Failure::ForeignLink { call: from.clone(), origin })?;
@@ -65,7 +66,7 @@ impl Outgoing {
     }
 }
 
-/// Returns the link if it leads back to Resource Manager, else the origin where it leads, without path and query.
+/// Returns the link if it leads back to Resource Manager, else its origin without path and query.
 fn checked(link: &str, cloud: &Cloud) -> Result<Url, String> {
     if link.len() > limits::LINK_BYTES_MAX {
         return Err(format!("a link of {} bytes", link.len()));
@@ -76,7 +77,7 @@ fn checked(link: &str, cloud: &Cloud) -> Result<Url, String> {
     if is_ours { Ok(url) } else { Err(url.origin().ascii_serialization()) }
 }
 
-/// For words only: a path that is no UTF-8 stays as it is.
+/// Decodes a path for display; one that is not UTF-8 stays as it is.
 fn percent_decoded(path: &str) -> String {
     let query = format!("p={}", path.replace('+', "%2B").replace('&', "%26").replace('=', "%3D"));
     let mut pairs = url::form_urlencoded::parse(query.as_bytes());

@@ -1,25 +1,25 @@
-//! Whether a write may be sent now: asked before each try of each write, after every wait.
+//! Write permission, checked before each attempt of each write, after every wait.
 //!
-//! A write waits for budgets, for `Retry-After` and for tokens: what allowed it at first may be over by then. This file knows
-//! no Lease.
+//! A write waits for budgets, for `Retry-After` and for tokens: its permission may be lost by then. This file knows no
+//! Lease.
 
 use std::fmt;
 use std::sync::Arc;
 
-/// Says whether a write may be sent, or why not. Clones ask the same.
+/// Determines whether a write may be sent, or why not. Clones share the check.
 #[derive(Clone)]
 pub struct Permit(Arc<dyn Fn() -> Result<(), String> + Send + Sync>);
 
 impl Permit {
-    /// Asks this before each try.
+    /// Returns a permit that calls this check before each attempt.
     pub fn new(may_write: impl Fn() -> Result<(), String> + Send + Sync + 'static) -> Self {
         Self(Arc::new(may_write))
     }
 
-    /// Says whether a write may be sent now.
+    /// Checks whether a write may be sent now.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason why not.
     pub fn check(&self) -> Result<(), String> {
         (self.0)()
     }
@@ -38,11 +38,11 @@ impl fmt::Debug for Permit {
     }
 }
 
-/// A write that may not be sent now, as an error of the pipeline.
+/// A write that is not permitted now, as an error of the pipeline.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{why}")]
 pub(super) struct NotPermitted {
-    /// Why not.
+    /// The reason.
     pub(super) why: String,
 }
 

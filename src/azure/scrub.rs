@@ -1,5 +1,6 @@
-//! Takes what we sent in confidence out of what comes back, should a server repeat it.
-//! Must never be the only guard: texts are kept from logs by type first.
+//! Removes secrets that were sent from what a server returns.
+//!
+//! Must never be the only protection: types keep secrets out of logs first.
 
 use azure_core::http::headers::AUTHORIZATION;
 use azure_core::http::{Body, Request};
@@ -7,10 +8,10 @@ use data_encoding::BASE64;
 
 use crate::model::{SENSITIVE, Secret};
 
-/// Secrets shorter than this are no secrets, and would be found everywhere.
+/// Minimum length of a secret: shorter texts would be found everywhere.
 const LENGTH_MIN: usize = 8;
 
-/// Replaces the token and the secrets of a form in an answer to this request.
+/// Replaces the token and a form's secrets in an answer to this request.
 pub(super) fn without_credentials(body: Vec<u8>, request: &Request) -> Vec<u8> {
     let mut secrets = Vec::new();
     if let Some(token) = request.headers().get_optional_str(&AUTHORIZATION) {
@@ -28,7 +29,7 @@ pub(super) fn without_credentials(body: Vec<u8>, request: &Request) -> Vec<u8> {
     secrets.iter().fold(text, |text, secret| replace(&text, secret)).into_bytes()
 }
 
-/// Replaces each leaf text of a body that was sent in confidence, and what it holds in base64.
+/// Replaces a secret, and its base64-decoded text, in a text.
 pub(super) fn without_secret(text: &str, secret: Option<&Secret>) -> String {
     let Some(secret) = secret.filter(|secret| !secret.is_empty()) else { return text.to_owned() };
     let decoded =

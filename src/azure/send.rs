@@ -1,7 +1,7 @@
-//! Sending one request, and again where that is safe and of use.
+//! Sends one request, with retries if safe and useful.
 //!
-//! A write is repeated only where it was certainly not carried out: no connection, throttled, or refused for another
-//! operation. Where the answer was lost, the caller reads the resource. Must never repeat without a bound.
+//! A write is retried only if it was certainly not applied: no connection, throttled, or refused because of another
+//! operation. If the answer was lost, the caller reads the resource. Must never retry without a limit.
 
 use std::time::Duration;
 
@@ -24,11 +24,11 @@ use crate::model::shown::is_obeyed;
 const IF_NONE_MATCH: HeaderName = HeaderName::from_static("if-none-match");
 const ACCEPT: HeaderName = HeaderName::from_static("accept");
 const JSON: &str = "application/json";
-/// How much of a library's message is kept.
+/// Maximum number of characters of a library's message that are kept.
 const WORDS_MAX: usize = 400;
 
 impl Azure {
-    /// Sends a request until it has an answer, a fault that stays, or was sent too often.
+    /// Sends a request until it is answered, fails permanently, or its retries are used up.
     pub(super) async fn send(&self, outgoing: &Outgoing) -> Result<Answer, Failure> {
         let mut attempt = 0;
         let mut has_new_token = false;
@@ -62,7 +62,7 @@ impl Azure {
         }
     }
 
-    /// How long to wait before the next attempt; none: it is of no use, or not safe.
+    /// Returns the delay before the next attempt; `None` if a retry is useless or unsafe.
     fn wait(&self, outgoing: &Outgoing, failure: &Failure, attempt: u32) -> Option<Duration> {
         let operation = outgoing.call.to_string();
         let jitter = Jitter { holder: &self.holder, operation: &operation, attempt };
@@ -153,7 +153,7 @@ impl Azure {
     }
 }
 
-/// Which budgets a 429 closes: Resource Manager's own, where it says so, else the provider's.
+/// Returns the buckets that a 429 closes: Resource Manager's own if its code says so, else the provider's.
 fn throttled(outgoing: &Outgoing, fault: &Fault) -> Vec<BucketKey> {
     let is_arm = fault.code.eq_ignore_ascii_case("SubscriptionRequestsThrottled");
     let of = |is_arm: bool| {
@@ -184,7 +184,7 @@ fn core_request(outgoing: &Outgoing) -> CoreRequest {
     request
 }
 
-/// An error of the pipeline: of the transport, or of signing in.
+/// Converts an error of the pipeline: from the transport, or from signing in.
 fn of_core(call: &Call, error: &azure_core::Error, attempts: u32) -> Failure {
     if let Some(NotPermitted { why }) = NotPermitted::in_error(error).cloned() {
         return Failure::NotPermitted { call: call.clone(), why };
@@ -203,7 +203,7 @@ fn of_core(call: &Call, error: &azure_core::Error, attempts: u32) -> Failure {
     }
 }
 
-/// The first line of a library's message, without control characters.
+/// Returns the first line of a library's message, without control characters.
 fn words(text: &str) -> String {
     let line = text.lines().next().unwrap_or_default();
     line.chars().filter(|c| !is_obeyed(*c)).take(WORDS_MAX).collect()

@@ -1,12 +1,12 @@
-//! Who nodeform is to Azure: one way of signing in, chosen by the environment in a stated order.
+//! nodeform's Azure identity: one way of signing in, chosen by the environment in a fixed order.
 //!
 //! 1. `AZURE_TOKEN_CREDENTIALS` names one of the ways below (the SDKs' setting);
-//! 2. workload identity, where `AZURE_FEDERATED_TOKEN_FILE` is set;
-//! 3. client secret, where `AZURE_CLIENT_SECRET` is set;
-//! 4. managed identity, where `AZURE_CLIENT_ID` is set alone;
+//! 2. workload identity, if `AZURE_FEDERATED_TOKEN_FILE` is set;
+//! 3. client secret, if `AZURE_CLIENT_SECRET` is set;
+//! 4. managed identity, if only `AZURE_CLIENT_ID` is set;
 //! 5. the login of the Azure CLI.
 //!
-//! Must never try the next way when one fails: who acts must not depend on an outage.
+//! Must never try the next way when one fails: the identity must not depend on an outage.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,10 +19,10 @@ use azure_identity as identity;
 use super::{Cloud, Environment, limits, variable};
 use crate::model::Secret;
 
-/// A way of signing in, with all that it needs. Its `Debug` shows no secret.
+/// A way of signing in, with its settings. Its `Debug` shows no secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SignIn {
-    /// The token of the pod's service account is exchanged.
+    /// Exchanges the token of the pod's service account.
     WorkloadIdentity {
         /// The tenant.
         tenant: String,
@@ -42,20 +42,20 @@ pub enum SignIn {
     },
     /// The identity of the machine on which nodeform runs.
     ManagedIdentity {
-        /// The identity's client id; none: the machine's own.
+        /// The identity's client id; `None` for the machine's own identity.
         client: Option<String>,
     },
-    /// Whoever has logged in with `az login`.
+    /// The user who logged in with `az login`.
     AzureCli {
-        /// The tenant, where it is not the login's own.
+        /// The tenant, if it is not the login's own.
         tenant: Option<String>,
     },
 }
 
-/// Why nobody can sign in.
+/// Reason why signing in is impossible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignInFault {
-    /// A way is chosen, but variables that it needs are missing.
+    /// Variables of the chosen way are missing.
     #[error("{way} needs {}: not set", missing.join(", "))]
     Missing {
         /// The way.
@@ -63,22 +63,22 @@ pub enum SignInFault {
         /// Variables that are missing.
         missing: Vec<&'static str>,
     },
-    /// A way that nodeform does not have.
+    /// An unsupported way was requested.
     #[error("variable {variable} asks for {what}, which nodeform does not support; {instead}")]
     Unsupported {
         /// The variable.
         variable: &'static str,
-        /// What it asks for.
+        /// The way that it requests.
         what: String,
         /// What to use instead.
         instead: &'static str,
     },
-    /// A value that Azure's library refuses.
+    /// Azure's library refuses a value.
     #[error("{way}: {why}")]
     Refused {
         /// The way.
         way: &'static str,
-        /// Its words.
+        /// Its message.
         why: String,
     },
 }
@@ -91,7 +91,7 @@ const AZURE_CLI: &str = "the login of the Azure CLI";
 const INSTEAD: &str =
     "use WorkloadIdentityCredential, EnvironmentCredential, ManagedIdentityCredential or AzureCliCredential";
 
-/// Settings of the environment that say who signs in.
+/// Environment settings for signing in.
 struct Asked {
     tenant: Option<String>,
     client: Option<String>,
@@ -100,11 +100,11 @@ struct Asked {
 }
 
 impl SignIn {
-    /// Chooses by the environment. `ARM_TENANT_ID`, `ARM_CLIENT_ID` and `ARM_CLIENT_SECRET`, Terraform's names, count
-    /// where `AZURE_…` is not set.
+    /// Chooses a way by the environment. Terraform's `ARM_TENANT_ID`, `ARM_CLIENT_ID` and `ARM_CLIENT_SECRET` are used
+    /// if `AZURE_…` is not set.
     ///
     /// # Errors
-    /// When a way is asked for that lacks something or is not supported.
+    /// If a requested way lacks a setting or is not supported.
     pub fn from_environment(environment: Environment<'_>) -> Result<Self, SignInFault> {
         let asked = Asked {
             tenant: variable(environment, &["AZURE_TENANT_ID", "ARM_TENANT_ID"]),
@@ -134,7 +134,7 @@ impl SignIn {
         }
     }
 
-    /// The way in a few words, for people.
+    /// Returns a short description of the way.
     #[must_use]
     pub const fn way(&self) -> &'static str {
         match self {
@@ -145,10 +145,10 @@ impl SignIn {
         }
     }
 
-    /// Makes the credential; nothing is sent yet.
+    /// Creates the credential; nothing is sent yet.
     ///
     /// # Errors
-    /// When Azure's library refuses a value, as a tenant with a slash.
+    /// If Azure's library refuses a value, such as a tenant with a slash.
     pub fn credential(
         &self,
         cloud: &Cloud,

@@ -1,8 +1,8 @@
-//! The token of all requests, and a fresh one when Azure no longer takes it.
+//! The token of all requests, renewed when Azure no longer accepts it.
 //!
-//! A credential keeps its token until it ends, even one that Azure has refused since: a fresh one takes a fresh
-//! credential. Where no token was given, nobody is asked for one for a while: identity services lock out who asks on and on.
-//! Must never be asked for a token that somebody could see.
+//! A credential caches its token until it expires, even one that Azure has refused since: a new token needs a new
+//! credential. After a refusal, no token is requested for a while: identity services lock out clients that keep asking.
+//! Must never expose a token.
 
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::time::Duration;
@@ -17,13 +17,13 @@ use super::clock::Clock;
 use super::sign_in::{SignIn, SignInFault};
 use super::transport::TransportFault;
 
-/// The wait after the first time that no token was given; doubled after each further one.
+/// Delay after the first refused token request; doubled after each further one.
 const AGAIN_FIRST: Duration = Duration::from_secs(5);
 
-/// The longest wait until a token is asked for again.
+/// Maximum delay before the next token request.
 const AGAIN_MAX: Duration = Duration::from_secs(120);
 
-/// A credential that can be made anew.
+/// A credential that can be recreated.
 #[derive(Debug)]
 pub(super) struct Token {
     sign_in: SignIn,
@@ -34,18 +34,18 @@ pub(super) struct Token {
     refused: Mutex<Option<Refused>>,
 }
 
-/// That no token was given, and until when nobody is asked again.
+/// A refused token request, and until when no other is sent.
 #[derive(Debug)]
 struct Refused {
     times: u32,
-    /// By the clock.
+    /// By `clock`.
     until: Duration,
     fault: Option<TransportFault>,
     words: String,
 }
 
 impl Refused {
-    /// What was answered.
+    /// Returns the error of the refusal.
     fn error(&self) -> azure_core::Error {
         match &self.fault {
             Some(fault) => azure_core::Error::new(ErrorKind::Credential, fault.clone()),
@@ -54,7 +54,7 @@ impl Refused {
     }
 }
 
-/// How long nobody is asked after no token was given so often.
+/// Returns the delay after this number of refusals.
 fn back_off(times: u32) -> Duration {
     AGAIN_FIRST.saturating_mul(2_u32.saturating_pow(times.saturating_sub(1).min(16))).min(AGAIN_MAX)
 }
@@ -77,21 +77,21 @@ impl Token {
         }))
     }
 
-    /// Forgets the token; the next request asks for another one.
+    /// Drops the token; the next request gets a new one.
     pub(super) fn renew(&self) {
-        // It was made of the same values before: a fault is not to be expected, and the old one is as good then.
+        // The same values worked before. In the unlikely case of a fault, the old credential is just as good.
         if let Ok(credential) = self.sign_in.credential(&self.cloud, self.transport.clone()) {
             *self.current.write().unwrap_or_else(PoisonError::into_inner) = credential;
         }
     }
 
-    /// What was answered last, where nobody is asked yet.
+    /// Returns the last refusal while its delay lasts.
     fn refusal(&self) -> Option<azure_core::Error> {
         let refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         refused.as_ref().filter(|refused| refused.until > self.clock.now()).map(Refused::error)
     }
 
-    /// Notes how a request for a token ended.
+    /// Records the result of a token request.
     fn note(&self, asked: &azure_core::Result<AccessToken>) {
         let mut refused = self.refused.lock().unwrap_or_else(PoisonError::into_inner);
         *refused = asked.as_ref().err().map(|error| {
@@ -105,7 +105,7 @@ impl Token {
         });
     }
 
-    /// Returns a token for another service than Azure Resource Manager. That it gives none says nothing of Azure.
+    /// Returns a token for a service other than Azure Resource Manager. A refusal does not affect Azure's token.
     pub(super) async fn elsewhere(&self, scope: &str) -> azure_core::Result<AccessToken> {
         self.current().get_token(&[scope], None).await
     }

@@ -1,6 +1,6 @@
-//! The HTTP client under Azure's pipeline: one pool of connections, rustls with ring, no redirects.
+//! The HTTP client of Azure's pipeline: one connection pool, rustls with ring, no redirects.
 //!
-//! Must never follow a redirect (the token would go along), speak plain HTTP beyond this machine and its metadata
+//! Must never follow a redirect (the token would be sent along), use plain HTTP except to this machine and its metadata
 //! service, or put an address with its query into an error.
 
 pub(crate) mod cause;
@@ -29,12 +29,12 @@ pub(super) struct Client {
 }
 
 impl Client {
-    /// Makes the clients of a cloud.
+    /// Creates the clients of a cloud.
     ///
     /// # Errors
-    /// When the cloud's certificate is none.
+    /// If the cloud's certificate is invalid.
     pub(super) fn new(cloud: &Cloud) -> Result<Arc<Self>, TransportFault> {
-        // `reqwest` takes the process' provider and panics without one. An earlier one is just as good.
+        // `reqwest` uses the process-wide provider and panics without one. An existing one is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut inside = builder().no_proxy();
         if let (Some(pem), true) = (&cloud.root_certificate, cloud.is_loopback()) {
@@ -50,7 +50,7 @@ impl Client {
         match url.scheme() {
             "https" if is_loopback(url) => Ok(&self.inside),
             "https" => Ok(&self.outside),
-            // Managed identities: the metadata service of the machine speaks only HTTP.
+            // Managed identities: the machine's metadata service supports HTTP only.
             "http" if is_loopback(url) || is_link_local(url) => Ok(&self.inside),
             _ => Err(TransportFault::PlainHttp { host: host(url) }),
         }
@@ -99,7 +99,7 @@ fn builder() -> reqwest::ClientBuilder {
         .timeout(limits::EXCHANGE_TIMEOUT)
 }
 
-/// Reads a body up to its maximum, so that a small packed one cannot fill the memory.
+/// Reads a body up to its limit, so that a small compressed one cannot exhaust memory.
 async fn body(answer: reqwest::Response, host: &str) -> Result<Vec<u8>, TransportFault> {
     let mut bytes = Vec::new();
     let mut stream = answer.bytes_stream();
@@ -116,7 +116,7 @@ async fn body(answer: reqwest::Response, host: &str) -> Result<Vec<u8>, Transpor
 fn headers(map: &reqwest::header::HeaderMap) -> Headers {
     let mut headers = Headers::new();
     for (name, value) in map {
-        // A header that is no text is none that is read here.
+        // Headers that are not text are not needed.
         if let Ok(value) = value.to_str() {
             headers.insert(HeaderName::from(name.as_str().to_owned()), HeaderValue::from(value.to_owned()));
         }
@@ -133,7 +133,8 @@ pub(super) fn looks_like_html(body: &[u8]) -> bool {
     body.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'<')
 }
 
-/// The words of Entra ID. Azure's library cannot read them: it borrows a text that always has an escape in it.
+/// Returns Entra ID's error message. Azure's library cannot parse it: it borrows a string that always contains an
+/// escape.
 fn sign_in_refused(request: &Request, body: &[u8]) -> Option<String> {
     if !is_for_a_token(request.url()) {
         return None;

@@ -1,7 +1,7 @@
-//! Who of Azure throttles or does not answer, since when and until when, for people: waits of minutes inside a request are
-//! silent otherwise.
+//! Azure services that throttle or do not answer, since when and until when, for users: waits of minutes inside a
+//! request would otherwise be silent.
 //!
-//! Must never be read to decide whether something is sent: that are the budgets.
+//! Must never decide whether a request is sent: the budgets do.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,19 +13,19 @@ use super::failure::{Call, Failure, NotArm};
 use super::transport::{TransportFault, Unreachable};
 use crate::arm::fault::FaultKind;
 
-/// For how long after its next try a trouble is believed that nobody has asked about since.
+/// How long a trouble is kept after its retry was due without a further request.
 const STALE: Duration = Duration::from_secs(300);
 
-/// Somebody of Azure who throttles, or does not answer.
+/// An Azure service that throttles or does not answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Trouble {
-    /// Who: a provider such as `Microsoft.Compute`, or Azure Resource Manager.
+    /// The service: a provider such as `Microsoft.Compute`, or Azure Resource Manager.
     pub who: String,
-    /// What it does.
+    /// The problem, with a verb.
     pub what: String,
-    /// For how long.
+    /// How long it has lasted.
     pub lasts: Duration,
-    /// In what time it is asked again.
+    /// Time until the retry.
     pub again: Duration,
 }
 
@@ -36,19 +36,19 @@ struct Known {
     until: Instant,
 }
 
-/// The troubles of a client. Clones know the same.
+/// The troubles of a client. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Troubles(Arc<Mutex<Kept>>);
 
 #[derive(Debug, Default)]
 struct Kept {
     known: BTreeMap<String, Known>,
-    /// The requests that are unanswered, by number: to whom, since when.
+    /// Requests in flight by number: service and start.
     asked: BTreeMap<u64, (String, Instant)>,
     next: u64,
 }
 
-/// A request that is on its way; one that nobody waits for any more is none.
+/// A request in flight; removed when it is dropped.
 pub(super) struct Asked<'t> {
     troubles: &'t Troubles,
     number: u64,
@@ -66,7 +66,7 @@ impl Troubles {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Notes that a request is sent.
+    /// Records that a request is sent.
     pub(super) fn asks(&self, call: &Call) -> Asked<'_> {
         let since = Instant::now();
         let number = self.with(|kept| {
@@ -77,12 +77,12 @@ impl Troubles {
         Asked { troubles: self, number, since }
     }
 
-    /// Notes that a request was answered in time.
+    /// Records that a request was answered.
     pub(super) fn answered(&self, call: &Call) {
         self.with(|kept| kept.known.remove(&who(call)));
     }
 
-    /// Notes how a request failed that was sent at a time, and in what time it is sent again. An answer that refuses it is an
+    /// Records the failure of a request sent at this time, and the delay before its retry. A refusal counts as an
     /// answer.
     pub(super) fn failed(&self, failure: &Failure, sent: Instant, again: Duration) {
         let Some(what) = trouble(failure) else { return self.answered(failure.call()) };
@@ -95,7 +95,7 @@ impl Troubles {
         });
     }
 
-    /// Returns those that there are now, by who it is.
+    /// Returns the current troubles, by service.
     pub(super) fn now(&self) -> Vec<Trouble> {
         let now = Instant::now();
         self.with(|kept| {
@@ -125,7 +125,7 @@ impl Troubles {
     }
 }
 
-/// What a failure says of who was asked, where that is that it throttles or does not answer.
+/// Describes the service's problem if a failure means that it throttles or does not answer.
 fn trouble(failure: &Failure) -> Option<String> {
     match failure {
         Failure::Refused { fault, .. } if fault.kind == FaultKind::Throttled => Some("throttles".to_owned()),
@@ -163,7 +163,8 @@ fn trouble(failure: &Failure) -> Option<String> {
     }
 }
 
-/// Who answers a call: the last provider of its path, as in `…/providers/Microsoft.Compute/virtualMachines`.
+/// Returns the service that answers a call: the last provider of its path, as in
+/// `…/providers/Microsoft.Compute/virtualMachines`.
 fn who(call: &Call) -> String {
     let provider = call.resource.rsplit_once("/providers/").and_then(|(_, rest)| rest.split('/').next());
     provider.filter(|name| !name.is_empty()).unwrap_or("Azure Resource Manager").to_owned()

@@ -1,4 +1,4 @@
-//! A certificate authority and a server certificate for loopback, made at each start.
+//! A certificate authority and a server certificate for loopback, generated at each start.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// The authority in PEM, and the server's own certificate. Clients refuse one certificate as both.
+/// The CA in PEM, and a separate server certificate. Clients reject one certificate in both roles.
 pub(crate) struct Certificates {
     pub(crate) ca_pem: String,
     server: CertificateDer<'static>,
@@ -34,7 +34,7 @@ impl Certificates {
         })
     }
 
-    /// What TLS connections are accepted with.
+    /// Returns the acceptor for TLS connections.
     pub(crate) fn acceptor(&self) -> anyhow::Result<TlsAcceptor> {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.serialize_der()));
         let provider = Arc::new(tokio_rustls::rustls::crypto::ring::default_provider());

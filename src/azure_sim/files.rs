@@ -13,25 +13,26 @@ use serde_json::json;
 use super::certificate::Certificates;
 use crate::sim::World;
 
-/// Files in a folder that only this user can read; it goes with the value.
+/// Files in a folder that only this user can read; deleted when the value is dropped.
 #[derive(Debug)]
 pub struct Files {
-    /// What is printed when the simulator is ready.
+    /// Printed when the simulator is ready.
     pub announcement: Announcement,
     _folder: tempfile::TempDir,
 }
 
-/// What a client needs to know.
+/// Connection data for clients.
 #[derive(Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Announcement {
-    /// A file with the addresses of the simulated cloud, as `AZURE_ENVIRONMENT_FILEPATH` names one.
+    /// A file with the endpoints of the simulated cloud, for `AZURE_ENVIRONMENT_FILEPATH`.
     pub environment_file: PathBuf,
     /// A kubeconfig.
     pub kubeconfig: PathBuf,
-    /// Environment variables for nodeform. They hold the client secret of the simulated identity.
+    /// Environment variables for nodeform, including the client secret of the simulated identity.
     pub env: BTreeMap<String, String>,
-    /// Variables beside those for an identity that may read everything, and write nothing but the Lease of a proposer.
+    /// Variables that replace those above for an identity that may read everything, and write only the Lease of a
+    /// proposer.
     pub reader: BTreeMap<String, String>,
 }
 
@@ -76,7 +77,8 @@ impl Files {
     }
 }
 
-/// Azure's names for the addresses of a cloud, and ours for what only a simulated one has.
+/// Returns the environment file: Azure's names for the endpoints of a cloud, and our own for settings of simulated
+/// clouds.
 fn environment(address: SocketAddr, ca: &Path, speed: u32) -> String {
     let url = format!("https://{address}/");
     let file = json!({
@@ -93,7 +95,7 @@ fn environment(address: SocketAddr, ca: &Path, speed: u32) -> String {
     format!("{file:#}\n")
 }
 
-/// Whose kubeconfig it is.
+/// User of a kubeconfig.
 #[derive(Clone, Copy)]
 enum Who {
     Admin,
@@ -118,7 +120,7 @@ fn kubeconfig_of(world: &World, certificates: &Certificates, (address, who): (So
         "users": [{"name": user, "user": {"token": token.reveal()}}],
         "contexts": [{"name": name, "context": {"cluster": name, "user": user}}],
     });
-    // JSON is YAML.
+    // JSON is valid YAML.
     format!("{config:#}\n")
 }
 

@@ -1,4 +1,4 @@
-//! The folder of a world: manifests, and what Azure is like.
+//! The folder of a world: manifests and Azure settings.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,13 +10,13 @@ use crate::sim::{FaultsFile, SettingsFault, SimulatedAzure};
 
 /// The `apiVersion` of the simulator's own documents.
 const API_VERSION: &str = "nodeform.dev/v1alpha1";
-/// Documents that one file may hold.
+/// Maximum number of documents in one file.
 const DOCUMENTS_MAX: usize = 200_000;
 
-/// What a folder says of a world.
+/// Content of a world's folder.
 #[derive(Debug, Clone, Default)]
 pub struct WorldFolder {
-    /// What Azure is like.
+    /// Azure settings.
     pub settings: SimulatedAzure,
     /// The objects of the cluster.
     pub manifests: Vec<Value>,
@@ -25,10 +25,10 @@ pub struct WorldFolder {
 }
 
 impl WorldFolder {
-    /// Reads all YAML and JSON files of a folder and the folders in it, in the order of their names.
+    /// Reads all YAML and JSON files of a folder and its subfolders, in the order of their names.
     ///
     /// # Errors
-    /// What cannot be read, and everything that is wrong with the document of kind `SimulatedAzure`.
+    /// A file cannot be read, or the document of kind `SimulatedAzure` is invalid; lists all its faults.
     pub fn read(folder: &Path) -> anyhow::Result<Self> {
         let mut files = Vec::new();
         find(folder, &mut files)
@@ -55,7 +55,7 @@ impl WorldFolder {
                         })?;
                         described_in = Some(file.clone());
                     }
-                    // Given with `--faults` instead, so that a world can be tried with and without.
+                    // Passed with `--faults` instead, so that a world can be run with and without them.
                     Some("SimulatedFaults") => world.with_faults.push(file.clone()),
                     _ => world.manifests.push(document),
                 }
@@ -68,7 +68,7 @@ impl WorldFolder {
 /// Reads the faults of a file.
 ///
 /// # Errors
-/// What cannot be read, and everything that is wrong with it.
+/// The file cannot be read, or a document is invalid; lists all its faults.
 pub(crate) fn read_faults(file: &Path) -> anyhow::Result<FaultsFile> {
     let mut faults = FaultsFile::default();
     for document in documents(file)? {
@@ -85,7 +85,7 @@ pub(crate) fn read_faults(file: &Path) -> anyhow::Result<FaultsFile> {
     Ok(faults)
 }
 
-/// All faults of an input, one a line.
+/// Returns an error with all faults of an input, one per line.
 pub(crate) fn refused(what: &str, faults: &[SettingsFault]) -> anyhow::Error {
     let lines: Vec<String> = faults.iter().map(|fault| format!("  {fault}")).collect();
     anyhow::anyhow!("{what} is not valid:\n{}", lines.join("\n"))
@@ -116,7 +116,7 @@ fn documents(file: &Path) -> anyhow::Result<Vec<Value>> {
     options.legacy_octal_numbers = true;
     if let Some(budget) = &mut options.budget {
         budget.max_documents = DOCUMENTS_MAX;
-        // A dump of a large cluster has more nodes than documents that people write.
+        // A dump of a large cluster has more nodes than hand-written documents.
         budget.max_nodes = budget.max_nodes.max(50_000_000);
         budget.max_events = budget.max_events.max(100_000_000);
         budget.max_total_scalar_bytes = budget.max_total_scalar_bytes.max(1 << 30);

@@ -1,4 +1,4 @@
-//! The one world of a simulator, shared by its connections.
+//! The simulator's only world, shared by its connections.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -12,11 +12,11 @@ use tokio::sync::Notify;
 use crate::clock::Clock;
 use crate::sim::{Request, Response, Watch, WatchEvents, World, exchange};
 
-/// A world, and who waits for it to move.
+/// A world, and the notifications of its changes.
 #[derive(Debug)]
 pub(crate) struct Host {
     world: Mutex<World>,
-    /// By what the world goes.
+    /// The clock of the world.
     pub(crate) clock: Clock,
     recorder: Option<Mutex<Recorder>>,
     /// Wakes watches: objects have changed.
@@ -36,7 +36,7 @@ impl Host {
         }
     }
 
-    /// Answers a request, and writes it down.
+    /// Answers a request and records it.
     pub(crate) fn request(&self, request: &Request) -> Response {
         let response = self.moved(|world| world.request(self.clock.now(), request));
         if let Some(recorder) = &self.recorder {
@@ -46,7 +46,7 @@ impl Host {
         response
     }
 
-    /// Lets happen what is due, and tells when something is next.
+    /// Processes the events that are due, and returns the time of the next one.
     pub(crate) fn advance(&self) -> Option<Timestamp> {
         self.moved(|world| {
             world.advance(self.clock.now());
@@ -58,7 +58,7 @@ impl Host {
         locked(&self.world).watch(watch)
     }
 
-    /// Has a look at the world, as it was left by the last request or event.
+    /// Reads the world as of the last request or event.
     pub(crate) fn seen<T>(&self, look: impl FnOnce(&World) -> T) -> T {
         look(&locked(&self.world))
     }
@@ -74,7 +74,7 @@ impl Host {
     }
 }
 
-/// A panic of one connection says nothing about the world.
+/// Ignores poisoning: a panic in one connection does not invalidate the world.
 pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -95,7 +95,7 @@ impl Recorder {
         Ok(Self { file })
     }
 
-    /// Appends an exchange. A full disk ends the recording, not the simulation.
+    /// Appends an exchange. A full disk stops the recording, not the simulation.
     fn append(&mut self, request: &Request, response: &Response) {
         if let Some(exchange) = exchange(request, response) {
             let _ = writeln!(self.file, "{exchange}");

@@ -1,12 +1,12 @@
-//! A world in memory: requests of kube's and of Azure's client come to it without a connection, in the time of tokio's clock,
-//! which tests let stand and jump.
+//! An in-memory world: requests of the kube and Azure clients reach it without a connection, in the time of tokio's
+//! clock, which tests can pause and advance.
 //!
 //! ```text
 //!  kube::Client ──▶ Line ─┬─▶ World
 //!  azure_core ────▶       └─ (late, cut, silent)
 //! ```
 //!
-//! Must never answer anything itself, nor keep what a connection could not keep either.
+//! Must never answer anything itself, nor keep state that a connection could not keep.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -30,52 +30,51 @@ use crate::cluster::{Cluster, ClusterFailure};
 use crate::model::Secret;
 use crate::sim::{Request, Response, World};
 
-/// The CA of an API server in memory, which has no TLS: kubelets there take any.
+/// The CA of the in-memory API server, which has no TLS: kubelets there accept any.
 const CA: &str = "bm9uZQ==";
 
-/// A world whose time is tokio's.
+/// A world that runs in tokio's time.
 #[derive(Clone, Debug)]
 pub struct InMemory(Arc<Host>);
 
-/// What becomes of a request.
+/// How a request is delivered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delivery {
-    /// It is carried out at once, and answered after this time.
+    /// Applied immediately, and answered after this time.
     Answered(Duration),
-    /// It is carried out, and its connection is cut instead of an answer.
+    /// Applied, but the connection is cut instead of answered.
     Cut,
-    /// It is carried out, and its answer never comes.
+    /// Applied, but never answered.
     Unanswered,
-    /// It never arrives, and nobody says so.
+    /// Never arrives, without an error.
     Swallowed,
-    /// It is answered at once with what was answered so long ago, or as soon after as it was asked: somebody in between
-    /// remembers.
+    /// Answered immediately from a cache: with the newest answer of at least this age, or the oldest one.
     Remembered(Duration),
 }
 
-/// An answer, and when it was given.
+/// An answer and its time.
 type Remembered = (tokio::time::Instant, Response);
 
-/// Says what becomes of each request, in the order in which they are sent.
+/// Chooses the delivery of each request, in the order of sending.
 type Deliver = Box<dyn FnMut(&Request) -> Delivery + Send>;
 
-/// Why there is no answer.
+/// The reason for a missing answer.
 type Refused = Box<dyn std::error::Error + Send + Sync>;
 
-/// The way of one process to a world. Clones share it.
+/// A process's connection to a world. Clones share it.
 #[derive(Clone)]
 pub struct Line {
     host: Arc<Host>,
     deliver: Arc<Mutex<Deliver>>,
-    /// Answers to reads that may be remembered, by what was asked.
+    /// Cached answers to reads, by request target.
     answers: Arc<Mutex<BTreeMap<String, VecDeque<Remembered>>>>,
 }
 
 impl InMemory {
-    /// Lets a world go on from this time; `record` is the file to which exchanges with Azure are appended.
+    /// Runs a world from this time on; `record` is the file to which exchanges with Azure are appended.
     ///
     /// # Errors
-    /// The file cannot be made.
+    /// The file cannot be created.
     pub fn of(world: World, now: Timestamp, record: Option<&Path>) -> anyhow::Result<Self> {
         let recorder = record.map(Recorder::create).transpose()?;
         let host = Arc::new(Host::new(world, Clock::beginning_at(now), recorder));
@@ -89,19 +88,19 @@ impl InMemory {
         self.0.clock
     }
 
-    /// Answers a request of somebody who is no process of nodeform, at once.
+    /// Immediately answers a request from outside nodeform's processes.
     #[must_use]
     pub fn request(&self, request: &Request) -> Response {
         self.0.request(request)
     }
 
-    /// Has a look at the world.
+    /// Reads the world after processing due events.
     pub fn seen<T>(&self, look: impl FnOnce(&World) -> T) -> T {
         self.0.advance();
         self.0.seen(look)
     }
 
-    /// Returns a way to the world, on which this becomes of requests.
+    /// Returns a connection to the world that delivers requests as the function says.
     #[must_use]
     pub fn line(&self, deliver: impl FnMut(&Request) -> Delivery + Send + 'static) -> Line {
         Line {
@@ -113,30 +112,30 @@ impl InMemory {
 }
 
 impl Line {
-    /// Has this become of requests from now on.
+    /// Replaces the delivery of further requests.
     pub fn deliver(&self, deliver: impl FnMut(&Request) -> Delivery + Send + 'static) {
         *locked(&self.deliver) = Box::new(deliver);
     }
 
-    /// Has a look at the world.
+    /// Reads the world.
     pub(super) fn world<T>(&self, look: impl FnOnce(&World) -> T) -> T {
         self.host.seen(look)
     }
 
-    /// Returns the cluster of the world.
+    /// Returns the world's cluster.
     ///
     /// # Errors
-    /// None is known.
+    /// None are known.
     pub fn cluster(&self) -> Result<Cluster, ClusterFailure> {
         let (line, clock) = (self.clone(), self.host.clock);
         let connect = move || Ok(kube::Client::new(line.clone(), "default"));
         Cluster::reached_by(connect, "https://kubernetes.simulated", Some(CA.to_owned()), clock)
     }
 
-    /// Returns Azure as the identity of the world's settings sees it.
+    /// Returns Azure for the identity in the world's settings.
     ///
     /// # Errors
-    /// A setting is not usable.
+    /// A setting is invalid.
     pub fn azure(&self) -> Result<Azure, SetupFault> {
         let sign_in = self.host.seen(|world| SignIn::ClientSecret {
             tenant: world.settings().tenant.clone(),
@@ -166,7 +165,7 @@ impl Line {
 }
 
 impl Line {
-    /// Keeps an answer, and returns the newest that is at least so old, else the oldest.
+    /// Caches an answer, and returns the newest one of at least this age, or the oldest one.
     fn remembered(&self, request: &Request, response: Response, age: Duration) -> Response {
         let now = tokio::time::Instant::now();
         let mut answers = locked(&self.answers);

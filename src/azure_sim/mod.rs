@@ -1,6 +1,6 @@
-//! The simulator's HTTP side: a world behind TLS on loopback, in the time of this machine; or in memory, in tokio's.
+//! Serves a simulated world: over HTTPS on loopback, in real time; or in memory, in tokio's time.
 //!
-//! What happens in the world is decided in `sim`; here it is only served, woken and written down.
+//! Decides nothing about the world, which is the task of `sim`: it only serves, wakes and records it.
 #![expect(
     clippy::disallowed_methods,
     reason = "this module reads the folder of a world and writes the files that a client needs"
@@ -33,20 +33,21 @@ use certificate::Certificates;
 use host::Host;
 use relay::Relay;
 
-/// A simulator that serves.
+/// A running simulator.
 #[derive(Debug)]
 pub struct Simulator {
-    /// What a client needs to know; the files it names go with this value.
+    /// Connection data for clients; its files are deleted with this value.
     pub files: Files,
     notes: Vec<String>,
     tasks: Vec<tokio::task::JoinHandle<()>>,
 }
 
 impl Simulator {
-    /// Starts serving; `skus` says what is sold in a region, as ARM lists it. It ends when the value is dropped.
+    /// Starts serving. `skus` returns the SKUs of a region, as ARM lists them. The simulator stops when the value is
+    /// dropped.
     ///
     /// # Errors
-    /// What is wrong with the world, the faults or the files that it is to write.
+    /// The world or the faults are invalid, or a file cannot be written.
     pub async fn start(
         options: &Options,
         skus: impl Fn(&str) -> anyhow::Result<Vec<serde_json::Value>>,
@@ -75,7 +76,7 @@ impl Simulator {
         };
         let start = Start {
             skus: match folder.settings.skus {
-                // The world says it itself, be it of a region that nobody knows.
+                // The world brings its own SKUs, possibly of an unknown region.
                 Some(_) => Vec::new(),
                 None => skus(&folder.settings.location)?,
             },
@@ -102,7 +103,7 @@ impl Simulator {
         Ok(Self { files, notes, tasks: relay.into_iter().chain([serving]).collect() })
     }
 
-    /// What whoever started it may not have meant, a line each.
+    /// Returns warnings about possibly unintended options, one per line.
     #[must_use]
     pub fn notes(&self) -> &[String] {
         &self.notes
@@ -115,13 +116,13 @@ impl Drop for Simulator {
     }
 }
 
-/// Finds the cluster that kubelets are to join.
+/// Connects to the cluster that kubelets join.
 async fn real_cluster(kubeconfig: &std::path::Path, clock: Clock) -> anyhow::Result<Cluster> {
     let settings = cluster::Settings { kubeconfig: Some(kubeconfig.to_owned()), context: None };
     Cluster::of(&settings, clock).await.with_context(|| format!("failed to read `{}`", kubeconfig.display()))
 }
 
-/// The text of a certificate as a kubeconfig has it.
+/// Decodes a certificate as stored in a kubeconfig.
 fn pem(encoded: &str) -> Option<String> {
     String::from_utf8(data_encoding::BASE64.decode(encoded.as_bytes()).ok()?).ok()
 }

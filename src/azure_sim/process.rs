@@ -1,7 +1,7 @@
-//! What commands do in a world in memory: read it as `plan --live` does, and carry a plan out as `apply` does, by the same
-//! reader and executor.
+//! nodeform's processes in an in-memory world: they observe it as `plan --live` does, and apply a plan as `apply` does,
+//! with the same reader and executor.
 //!
-//! Must never plan, judge or approve: whoever asks has done so.
+//! Must never plan, check or approve: that is up to the caller.
 
 use std::sync::Arc;
 
@@ -17,11 +17,11 @@ use crate::review::ApprovedPlan;
 use crate::sim::{SimulatedAzure, World};
 
 impl InMemory {
-    /// Lets processes work in a world from a time on. Time jumps to whatever happens next, and stands while they work; world
-    /// and time are afterwards as they leave them.
+    /// Runs processes in a world from a time on. Time jumps to the next event and stops while they work; `world` and
+    /// `now` receive the final state.
     ///
     /// # Errors
-    /// The machine does not let this process wait.
+    /// The runtime cannot be started.
     pub fn work<T>(
         world: &mut World,
         now: &mut Timestamp,
@@ -39,7 +39,7 @@ impl InMemory {
     }
 }
 
-/// Returns how the managed cluster of a world is named.
+/// Returns the identifiers of a world's managed cluster.
 #[must_use]
 pub fn named(settings: &SimulatedAzure) -> Named {
     Named {
@@ -51,10 +51,7 @@ pub fn named(settings: &SimulatedAzure) -> Named {
 }
 
 impl Line {
-    /// Reads the world as `plan --live` does.
-    ///
-    /// # Errors
-    /// As for a live cluster.
+    /// Observes the world as `plan --live` does.
     pub async fn observe(&self) -> Result<Observation, Vec<ObserveFault>> {
         let cannot = |what: String| vec![ObserveFault { what, hint: None, unread: None }];
         let cluster = self.cluster().map_err(|failure| cannot(failure.what))?;
@@ -62,10 +59,10 @@ impl Line {
         observe(&cluster, &azure, &self.world(|world| named(world.settings()))).await
     }
 
-    /// Begins to carry a plan out as `apply` does, without a Lease.
+    /// Starts applying a plan as `apply` does, without a Lease.
     ///
     /// # Errors
-    /// The plan is spent, or cannot be written down.
+    /// The plan was already applied, or cannot be recorded.
     pub async fn driver(&self, plan: &Arc<ApprovedPlan>, materials: Materials) -> Result<Driver, NotBegun> {
         let cannot = |what: String| NotBegun::Cluster(what, "look at the settings of the world".to_owned());
         let cluster = self.cluster()?;

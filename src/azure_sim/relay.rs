@@ -1,5 +1,5 @@
-//! Kubelets of simulated VMs against a real API server: the simulator's own small cluster is the shadow in which they boot,
-//! and what they do there is done to the real one.
+//! Connects kubelets of simulated VMs to a real API server: they boot in the simulator's own small cluster, the shadow,
+//! and the relay mirrors their actions to the real one.
 //!
 //! ```text
 //!  real: bootstrap tokens ─▶ shadow ─▶ kubelets join ─▶ real: Nodes, their status, what the cloud provider adds
@@ -7,7 +7,7 @@
 //!  real: Leases of nodes, renewed as long as their kubelets live
 //! ```
 //!
-//! Must never decide what nodeform decides, nor write anything but what kubelets and AKS's cloud provider write.
+//! Must never make nodeform's decisions, nor write anything that kubelets and AKS's cloud provider do not write.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -23,10 +23,10 @@ use crate::cluster::{
 };
 use crate::sim::{Request, Response};
 
-/// How often both sides are looked at.
+/// Polling interval of both sides.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// How often a kubelet renews the Lease of its node, and how long that lasts, in seconds: its defaults.
+/// Interval at which a kubelet renews its node's Lease, and the Lease's duration in seconds: the kubelet's defaults.
 const RENEW: Duration = Duration::from_secs(10);
 const LEASE_SECONDS: u32 = 40;
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases";
@@ -34,28 +34,28 @@ const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/le
 const NODES: &str = "/api/v1/nodes";
 const SECRETS: &str = "/api/v1/namespaces/kube-system/secrets";
 const TOKENS: &str = "fieldSelector=type%3Dbootstrap.kubernetes.io%2Ftoken";
-/// What a kubelet and the cloud provider take off a node.
+/// Taints that a kubelet and the cloud provider remove.
 const PASSING: [&str; 2] = ["node.kubernetes.io/not-ready", "node.cloudprovider.kubernetes.io/uninitialized"];
 
-/// Both sides.
+/// The connection between the simulated and the real cluster.
 pub(super) struct Relay {
     host: Arc<Host>,
     token: String,
     real: Writer,
-    /// Nodes that kubelets have registered, by name, with the status that was sent last.
+    /// Nodes that kubelets have registered, by name, with the last sent status.
     registered: BTreeMap<String, Value>,
-    /// The nodes that were ever registered here: only their pods are these kubelets' business.
+    /// Nodes that were ever registered here: these kubelets run only their pods.
     joined: BTreeSet<String>,
-    /// Bootstrap tokens that the shadow has.
+    /// Bootstrap tokens that the shadow already has.
     tokens: BTreeSet<String>,
-    /// When each node's Lease was renewed last.
+    /// Last renewal of each node's Lease.
     renewed: BTreeMap<String, Instant>,
-    /// Nodes that were there before any kubelet joined: those of AKS's own pools.
+    /// Nodes that existed before any kubelet joined: those of AKS's own pools.
     others: Option<BTreeSet<String>>,
 }
 
 impl Relay {
-    /// Nothing has been relayed yet. `token` opens the shadow.
+    /// Creates a relay. `token` is the credential for the shadow.
     pub(super) fn new(host: Arc<Host>, token: String, real: Cluster) -> Self {
         let real = real.writing(&WriteGate::always_open());
         Self {
@@ -70,7 +70,7 @@ impl Relay {
         }
     }
 
-    /// Relays until it is stopped. What the API server refuses is tried again: it may be away for a while.
+    /// Relays until it is stopped. Failures are retried, because the API server may be temporarily unavailable.
     pub(super) async fn run(mut self) {
         loop {
             if let Err(error) = self.look().await {
@@ -87,7 +87,7 @@ impl Relay {
         self.run_pods().await
     }
 
-    /// Copies bootstrap tokens to the shadow, where kubelets are asked for them.
+    /// Copies bootstrap tokens to the shadow, which checks those of kubelets.
     async fn take_tokens(&mut self) -> anyhow::Result<()> {
         let mut found = BTreeSet::new();
         for secret in self.listed(SECRETS, TOKENS).await? {
@@ -108,7 +108,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Registers nodes that have joined, and says how those are that have.
+    /// Registers joined nodes and updates registered ones.
     async fn give_nodes(&mut self) -> anyhow::Result<()> {
         let shadow = self.shadow("GET", NODES, &Value::Null)?;
         let nodes: Vec<&Value> = shadow["items"].as_array().into_iter().flatten().collect();
@@ -126,7 +126,8 @@ impl Relay {
         let gone: Vec<String> =
             self.registered.keys().filter(|name| !there.contains(*name)).cloned().collect();
         for name in gone {
-            // As AKS's cloud provider: a node whose VM is gone goes, once its finalizers let it.
+            // As AKS's cloud provider does: the node of a deleted VM is deleted, and removed once its finalizers allow
+            // it.
             self.real.delete(&format!("{NODES}/{name}"), &Preconditions::default(), None).await?;
             self.registered.remove(&name);
         }
@@ -147,10 +148,10 @@ impl Relay {
         Ok(())
     }
 
-    /// Says what has become of a node: its status, and what the cloud provider knows of it.
+    /// Updates a node: its status and the fields of the cloud provider.
     async fn tell(&self, name: &str, node: &Value) -> Result<(), ClusterFailure> {
         let path = format!("{NODES}/{name}");
-        // Who took the node's object away meanwhile has the last word.
+        // If the node was deleted in the meantime, it is not recreated.
         let Some(real) = self.real.cluster().get_optional(&path).await? else { return Ok(()) };
         let stays = |taint: &&Value| {
             let key = taint["key"].as_str().unwrap_or_default();
@@ -166,7 +167,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Renews the Leases of the nodes whose kubelets live: without, Kubernetes takes a node for dead.
+    /// Renews the Leases of nodes with a running kubelet; otherwise Kubernetes considers a node dead.
     async fn renew_leases(&mut self) -> anyhow::Result<()> {
         let others = match self.others.take() {
             Some(others) => others,
@@ -199,7 +200,7 @@ impl Relay {
         let Some(real) = self.real.cluster().get_optional(&format!("{NODES}/{node}")).await? else {
             return Ok(());
         };
-        // The Lease goes with its node.
+        // The owner reference deletes the Lease with its node.
         let owner = json!({"apiVersion": "v1", "kind": "Node", "name": node, "uid": real["metadata"]["uid"]});
         let lease = json!({
             "apiVersion": "coordination.k8s.io/v1", "kind": "Lease",
@@ -210,7 +211,7 @@ impl Relay {
         Ok(())
     }
 
-    /// Runs the pods that have a node, and lets those go that are deleted.
+    /// Runs the pods that are bound to a node, and finishes the deletion of terminating ones.
     async fn run_pods(&self) -> anyhow::Result<()> {
         for pod in self.listed("/api/v1/pods", "fieldSelector=spec.nodeName%21%3D").await? {
             if !pod["spec"]["nodeName"].as_str().is_some_and(|node| self.joined.contains(node)) {
@@ -263,18 +264,18 @@ fn taints(node: &Value) -> impl Iterator<Item = &Value> {
     node["spec"]["taints"].as_array().into_iter().flatten()
 }
 
-/// Whether a node is Ready, as told.
+/// Returns whether the last sent node was Ready.
 fn is_ready(told: &Value) -> bool {
     let conditions = told[0]["conditions"].as_array().into_iter().flatten();
     conditions.into_iter().any(|condition| condition["type"] == "Ready" && condition["status"] == "True")
 }
 
-/// What of a node kubelet and cloud provider say.
+/// Returns the parts of a node that kubelet and cloud provider set.
 fn told(node: &Value) -> Value {
     json!([node["status"], node["spec"], node["metadata"]["labels"]])
 }
 
-/// The status of a pod whose containers run.
+/// Returns the status of a running pod.
 fn running(pod: &Value, now: Timestamp) -> Value {
     let now = now.strftime("%Y-%m-%dT%H:%M:%SZ").to_string();
     let scheduled = pod["status"]["conditions"].as_array().into_iter().flatten();

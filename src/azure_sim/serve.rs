@@ -1,6 +1,6 @@
 //! Connections, and the clock that wakes the world.
 //!
-//! hyper without a framework: an answer that is lost must cut its connection, for which a service may fail here.
+//! Uses hyper without a framework: a lost answer must cut its connection, so a service must be able to fail.
 
 use std::collections::BTreeMap;
 use std::convert::Infallible;
@@ -18,16 +18,16 @@ use tokio_rustls::TlsAcceptor;
 use super::host::Host;
 use crate::sim::{Answer, Request, Response, Watch};
 
-/// The largest body that is read: that of a Kubernetes object is at most 3 MiB.
+/// Maximum size of a request body: a Kubernetes object has at most 3 MiB.
 const BODY_BYTES_MAX: usize = 8 << 20;
-/// How long a watch lasts where nobody says, in seconds: the API server's shortest.
+/// Default duration of a watch in seconds: the API server's minimum.
 const WATCH_SECONDS: u64 = 1_800;
-/// The longest sleep of the clock where nothing is planned.
+/// Maximum sleep of the clock if no event is scheduled.
 const SLEEP_MAX: Duration = Duration::from_secs(3_600);
-/// How long a client may take for its TLS handshake.
+/// Timeout of a client's TLS handshake.
 const HANDSHAKE_MAX: Duration = Duration::from_secs(10);
 
-/// A connection that is cut instead of an answer.
+/// A connection that is cut instead of answered.
 #[derive(Debug, thiserror::Error)]
 #[error("the answer is lost")]
 pub(super) struct Lost;
@@ -40,13 +40,13 @@ pub(crate) async fn run(listener: TcpListener, acceptor: TlsAcceptor, host: Arc<
     let _stops_with_this = AbortOnDrop(clock);
     let mut connections = tokio::task::JoinSet::new();
     loop {
-        // Finished connections are forgotten, running ones end with the set.
+        // Finished connections are removed; running ones end with the set.
         while connections.try_join_next().is_some() {}
         match listener.accept().await {
             Ok((stream, _)) => {
                 connections.spawn(connection(stream, acceptor.clone(), Arc::clone(&host)));
             }
-            // Out of file descriptors, most likely: others will be closed.
+            // Probably out of file descriptors: other connections will be closed.
             Err(_) => tokio::time::sleep(Duration::from_millis(50)).await,
         }
     }
@@ -60,7 +60,7 @@ impl Drop for AbortOnDrop {
     }
 }
 
-/// Wakes the world when something is due.
+/// Wakes the world when an event is due.
 pub(super) async fn tick(host: Arc<Host>) {
     loop {
         let wait = match host.advance() {
@@ -78,7 +78,7 @@ async fn connection(stream: TcpStream, acceptor: TlsAcceptor, host: Arc<Host>) {
     let _ = stream.set_nodelay(true);
     let Ok(Ok(stream)) = tokio::time::timeout(HANDSHAKE_MAX, acceptor.accept(stream)).await else { return };
     let service = service_fn(move |request| answer(Arc::clone(&host), request));
-    // Whatever ends a connection, its client knows best.
+    // Errors of a connection are the client's concern.
     let _ = hyper::server::conn::http1::Builder::new().serve_connection(TokioIo::new(stream), service).await;
 }
 
@@ -92,7 +92,7 @@ async fn answer(host: Arc<Host>, request: hyper::Request<Incoming>) -> Result<hy
     told(host, response)
 }
 
-/// Waits until a response arrives: a late one later, a silent one never.
+/// Waits until a response arrives: a late one is delayed, a silent one never arrives.
 pub(super) async fn arrived(response: Response) -> Response {
     match response {
         Response::Silent => std::future::pending().await,
@@ -104,7 +104,7 @@ pub(super) async fn arrived(response: Response) -> Response {
     }
 }
 
-/// A request of HTTP, as the world takes it.
+/// Converts an HTTP request.
 pub(super) fn asked(parts: &http::request::Parts, body: Vec<u8>) -> Request {
     let headers: BTreeMap<String, String> = parts
         .headers
@@ -115,7 +115,7 @@ pub(super) fn asked(parts: &http::request::Parts, body: Vec<u8>) -> Request {
     Request { method: parts.method.as_str().to_owned(), target, headers, body }
 }
 
-/// What a request came to, as HTTP.
+/// Converts a response to HTTP.
 pub(super) fn told(host: Arc<Host>, response: Response) -> Result<hyper::Response<Body>, Lost> {
     match response {
         Response::Answer(answer) | Response::Late(answer, _) => Ok(whole(answer)),
@@ -141,7 +141,7 @@ fn plain(status: u16, text: &'static str) -> hyper::Response<Body> {
     response
 }
 
-/// A watch's answer: what happens, line by line, until its time is over or the client leaves.
+/// Returns a watch's answer: one line per event, until the watch ends or the client disconnects.
 fn stream(host: Arc<Host>, watch: Watch) -> hyper::Response<Body> {
     let (sender, body) = http_body_util::channel::Channel::<Bytes, Infallible>::new(8);
     tokio::spawn(follow(host, watch, sender));
@@ -156,7 +156,7 @@ async fn follow(host: Arc<Host>, mut watch: Watch, mut sender: http_body_util::c
     let end = tokio::time::sleep(Duration::from_secs(watch.timeout_seconds.unwrap_or(WATCH_SECONDS)));
     tokio::pin!(end);
     loop {
-        // Asked for before looking, so that no change falls between.
+        // Registered before the events are read, so that no change is missed.
         let changed = host.changed.notified();
         tokio::pin!(changed);
         changed.as_mut().enable();

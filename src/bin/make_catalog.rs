@@ -1,4 +1,4 @@
-//! Makes the tables of the default catalogue: `make_catalog DATA_DIR OUT_DIR`.
+//! Generates the tables of the default catalog: `make_catalog DATA_DIR OUT_DIR`.
 #![expect(clippy::disallowed_methods, reason = "this program's job is to read and write files")]
 
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! Serves a simulated Azure and a small cluster until standard input ends.
+//! Serves a simulated Azure and a small cluster until standard input closes.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,

@@ -1,8 +1,8 @@
-//! Makes Deployments of a workload trace: one for each size of pod, on standard output.
+//! Converts a workload trace to Deployments, one for each pod size, on standard output.
 //!
-//! The trace is CSV on standard input with a header that names `cpu_milli`, `memory_mib` and, where there
-//! are GPUs, `gpu` and `gpu_milli` (the share of one GPU in thousandths). Kubernetes' GPU resource is whole:
-//! a share is rounded up to one GPU, and a comment at the top says how many pods that concerns.
+//! The trace is CSV on standard input with a header that names `cpu_milli`, `memory_mib` and, if there are GPUs, `gpu`
+//! and `gpu_milli` (the share of one GPU in thousandths). Kubernetes' GPU resource is an integer: a share is rounded up
+//! to one GPU, and a comment at the top states the number of pods affected.
 #![expect(clippy::print_stderr, reason = "faults go aside; the manifests are the output")]
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::process::ExitCode;
 
 use serde_json::{Value, json};
 
-/// What a pod of the trace asks for.
+/// Requests of a pod in the trace.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Size {
     cpu_milli: u64,
@@ -19,7 +19,7 @@ struct Size {
     gpu: u64,
 }
 
-/// A trace, counted by size.
+/// A trace, with pods counted by size.
 #[derive(Default)]
 struct Trace {
     pods: BTreeMap<Size, u64>,

@@ -1,4 +1,5 @@
-//! The facts of a cluster that its nodes must know.
+//! Cluster facts that its nodes need.
+//!
 //! Must never hold a credential.
 
 use super::version::KubernetesVersion;
@@ -6,15 +7,15 @@ use super::version::KubernetesVersion;
 /// The cluster that a node joins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cluster {
-    /// The tenant of its identities.
+    /// The tenant of the cluster's identities.
     pub tenant: String,
-    /// The subscription of its nodes.
+    /// The subscription of the nodes.
     pub subscription: String,
-    /// The resource group of its nodes.
+    /// The resource group of the nodes.
     pub node_resource_group: String,
-    /// Azure's region.
+    /// The Azure region.
     pub location: String,
-    /// Host of the API server, without scheme; with a port where it is not 443.
+    /// Host of the API server, without scheme; with the port if it is not 443.
     pub api_server: String,
     /// The CA of the API server: PEM in base64, as a kubeconfig has it.
     pub ca_certificate: String,
@@ -22,43 +23,43 @@ pub struct Cluster {
     pub kubelet_identity: String,
     /// The address of the cluster's DNS.
     pub dns_service_ip: String,
-    /// The version that nodes get.
+    /// The Kubernetes version of new nodes.
     pub kubernetes_version: KubernetesVersion,
     /// The network of its nodes and pods.
     pub network: Network,
-    /// The suffix of the cloud's container registries, where it is none of Azure's own clouds.
+    /// The suffix of the cloud's container registries, if it is not one of Azure's own clouds.
     pub registry_suffix: Option<String>,
 }
 
 /// The network of nodes and pods.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Network {
-    /// Who gives pods their addresses.
+    /// The network plugin, which assigns pod addresses.
     pub plugin: NetworkPlugin,
-    /// Whether Cilium carries the packets.
+    /// Whether Cilium is the data plane.
     pub is_cilium: bool,
-    /// The GUID of the VNet (`resourceGuid`), where pods have an overlay.
+    /// The GUID of the VNet (`resourceGuid`), if pods use an overlay.
     pub vnet_guid: Option<String>,
     /// The subnet of the node.
     pub subnet: Subnet,
-    /// Name of the security group of AKS, as `aks-agentpool-12345678-nsg`.
+    /// Name of AKS's security group, such as `aks-agentpool-12345678-nsg`.
     pub security_group: String,
-    /// Name of the route table of AKS, as `aks-agentpool-12345678-routetable`.
+    /// Name of AKS's route table, such as `aks-agentpool-12345678-routetable`.
     pub route_table: String,
 }
 
-/// Who gives pods their addresses.
+/// The network plugin, which assigns pod addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NetworkPlugin {
-    /// Azure CNI with an overlay: pods have a range of their own.
+    /// Azure CNI overlay: pods have their own address range.
     AzureOverlay,
-    /// Azure CNI: pods have addresses of the subnet.
+    /// Azure CNI: pods have addresses from the subnet.
     Azure,
-    /// None of Azure's: the user brings one.
+    /// No Azure plugin: the user provides one.
     None,
 }
 
-/// A subnet by its names.
+/// A subnet, identified by its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Subnet {
     /// The VNet.

@@ -1,5 +1,7 @@
-//! A template and a token to customData: cloud-init writes the configuration before AKS' node controller starts.
-//! Must never return anything but a secret: the token is in it.
+//! Renders a template and a token as customData: cloud-init writes the configuration before AKS's node controller
+//! starts.
+//!
+//! Must never return the result as anything but a secret: it contains the token.
 
 use data_encoding::BASE64;
 use serde_json::Value;
@@ -9,22 +11,22 @@ use super::template::Template;
 use super::token::BootstrapToken;
 use crate::model::Secret;
 
-/// Where AKS' node controller looks for its configuration.
+/// Path at which AKS's node controller reads its configuration.
 const PATH: &str = "/opt/azure/containers/aks-node-controller-config.json";
-/// The most bytes of customData that Azure takes, before base64.
+/// Maximum size of customData in Azure, in bytes, before base64.
 const BYTES_MAX: usize = 65_535;
-/// As long as any token: for measuring.
+/// A placeholder with the length of every token, for measuring.
 const LONG_TOKEN: &str = "aaaaaa.aaaaaaaaaaaaaaaa";
 
 impl Template {
-    /// The customData of a VM: base64 of the cloud-init document with the token.
+    /// Returns the customData of a VM: the cloud-init document with the token, in base64.
     #[must_use]
     pub fn custom_data(&self, token: &BootstrapToken) -> Secret {
         Secret::new(BASE64.encode(document(&self.config, token.whole().reveal()).as_bytes()))
     }
 }
 
-/// Says when Azure would refuse the customData for its length.
+/// Returns a refusal if Azure would reject the customData for its length.
 pub(super) fn faults(template: &Template) -> Vec<Refusal> {
     let length = document(&template.config, LONG_TOKEN).len();
     if length <= BYTES_MAX {

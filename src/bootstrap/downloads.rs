@@ -1,21 +1,22 @@
-//! What a node downloads at its first start because its image does not hold it.
-//! Must never name a version that the cluster does not have.
+//! Packages that a node downloads at its first start because its image lacks them.
+//!
+//! Must never name a version that does not match the cluster.
 
 use serde_json::{Value, json};
 
 use super::cluster::Cluster;
 use super::node::{Arch, Node};
 
-/// Where AKS keeps packages of nodes.
+/// AKS's package mirror for nodes.
 const HOST: &str = "https://acs-mirror.azureedge.net";
-/// The container that holds a pod's network, up to Kubernetes 1.34.
+/// The pause container image, up to Kubernetes 1.34.
 pub(super) const PAUSE_IMAGE: &str = "mcr.microsoft.com/oss/kubernetes/pause:3.6";
-/// Azure's CNI plugins.
+/// Version of Azure's CNI plugins.
 const AZURE_CNI: &str = "1.4.32";
-/// The common CNI plugins.
+/// Version of the standard CNI plugins.
 const CNI_PLUGINS: &str = "1.1.1";
 
-/// `kubeBinaryConfig`: from 1.34 on images hold Kubernetes' own binaries.
+/// Returns `kubeBinaryConfig`; from 1.34 on, images include the Kubernetes binaries.
 pub(super) fn binaries(cluster: &Cluster, node: &Node) -> Value {
     let version = &cluster.kubernetes_version;
     let arch = node.arch.as_str();
@@ -31,7 +32,7 @@ pub(super) fn binaries(cluster: &Cluster, node: &Node) -> Value {
     })
 }
 
-/// The provider that lets the kubelet load images of the cluster's registries, by minor version.
+/// Returns the version of the credential provider for the kubelet's image pulls, by minor version.
 const fn credential_provider(minor: u16) -> Option<&'static str> {
     match minor {
         0..=29 => None,
@@ -42,13 +43,13 @@ const fn credential_provider(minor: u16) -> Option<&'static str> {
     }
 }
 
-/// Address of Azure's CNI plugins.
+/// Returns the URL of Azure's CNI plugins.
 pub(super) fn azure_cni(arch: Arch) -> String {
     let arch = arch.as_str();
     format!("{HOST}/azure-cni/v{AZURE_CNI}/binaries/azure-vnet-cni-linux-{arch}-v{AZURE_CNI}.tgz")
 }
 
-/// Address of the common CNI plugins.
+/// Returns the URL of the standard CNI plugins.
 pub(super) fn cni_plugins(arch: Arch) -> String {
     let arch = arch.as_str();
     format!("{HOST}/cni-plugins/v{CNI_PLUGINS}/binaries/cni-plugins-linux-{arch}-v{CNI_PLUGINS}.tgz")

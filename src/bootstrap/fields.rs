@@ -1,7 +1,7 @@
-//! Where each field of an AKSNodeClass goes, or why it is refused: one table.
+//! Table of every AKSNodeClass field: where it is applied, or why it is refused.
 //!
-//! A test walks the class's schema and finds every field here; another sets each and sees it arrive. Must never let a
-//! field be passed over.
+//! One test checks that every field of the class's schema is listed here; another sets each field and checks that it is
+//! applied. Must never ignore a field.
 
 use super::refusal::Refusal;
 use crate::api::aks_node_class::{AksNodeClassSpec, FipsMode};
@@ -9,24 +9,24 @@ use crate::api::aks_node_class::{AksNodeClassSpec, FipsMode};
 /// A field of the class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Its path under `spec`; a `[]` stands for each entry, a `.*` for each field of that group.
+    /// Its path under `spec`; `[]` matches each entry, `.*` each field of the group.
     pub path: &'static str,
-    /// Where it goes.
+    /// Where it is applied.
     pub goes: Goes,
 }
 
-/// Where a field goes.
+/// Where a field is applied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Goes {
-    /// Into the node's configuration, at this place (RFC 6901); a `*` stands for any key.
+    /// The node's configuration, at this JSON pointer (RFC 6901); `*` matches any key.
     Config(&'static str),
-    /// Into properties of the VM.
+    /// Properties of the VM.
     Machine(&'static str),
-    /// Into properties of the NIC, and names of the configuration.
+    /// Properties of the NIC, and names in the configuration.
     NetworkInterface(&'static str),
-    /// Into the choice of the image or the size, which the plan makes.
+    /// The plan's choice of the image or the size.
     Choice(&'static str),
-    /// Into the choice, but for values that are refused.
+    /// As `Choice`, but these values are refused.
     RefusedWhen(&'static str),
 }
 
@@ -34,7 +34,7 @@ const fn field(path: &'static str, goes: Goes) -> Field {
     Field { path, goes }
 }
 
-/// Every field of an AKSNodeClass.
+/// All fields of an AKSNodeClass.
 pub const FIELDS: &[Field] = &[
     field("artifactStreaming.enabled", Goes::Config("/enableArtifactStreaming")),
     field("fipsMode", Goes::RefusedWhen("FIPS: its images are only in galleries within AKS")),
@@ -103,7 +103,7 @@ pub const FIELDS: &[Field] = &[
     ),
 ];
 
-/// Values of the class that cannot be carried out, whatever the node.
+/// Returns a refusal for each value of the class that cannot be applied to any node.
 #[must_use]
 pub fn refusals(class: &AksNodeClassSpec) -> Vec<Refusal> {
     const WHY: &str =

@@ -1,7 +1,7 @@
-//! The kubelet's flags: a base that AKS' nodes share, then the node's figures, then the class's wishes.
+//! Kubelet flags: the base of all AKS nodes, then the node's values, then the class's overrides.
 //!
-//! The node controller of AKS joins the flags with spaces into a file that a shell reads: a value with anything but plain
-//! characters is refused. Must never take a value of a class on trust.
+//! AKS's node controller joins the flags with spaces into a file that a shell reads, so values with special characters
+//! are refused. Must never trust a value of a class.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::api::aks_node_class::{AksNodeClassSpec, Kubelet};
 /// Flags by name.
 pub(super) type Flags = BTreeMap<String, String>;
 
-/// The flags of every node, as Karpenter's Azure provider has them.
+/// The flags of every node, as in Karpenter's Azure provider.
 const BASE: &[(&str, &str)] = &[
     ("--address", "0.0.0.0"),
     ("--anonymous-auth", "false"),
@@ -42,17 +42,16 @@ const BASE: &[(&str, &str)] = &[
     ("--tls-cipher-suites", CIPHERS),
 ];
 
-/// The ciphers of AKS' nodes: those with forward secrecy and authenticated encryption, and two of RSA for old clients.
+/// The ciphers of AKS nodes: those with forward secrecy and authenticated encryption, and two RSA ones for old clients.
 const CIPHERS: &str = "TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305,TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,TLS_RSA_WITH_AES_256_GCM_SHA384,TLS_RSA_WITH_AES_128_GCM_SHA256";
 
-/// The flag with the taints, which are judged one by one.
+/// The flag with the taints, which are checked one by one.
 const TAINTS: &str = "--register-with-taints";
 
-/// Limits of the disk under which pods are evicted, unless the plan says otherwise: the kubelet forgets its own when any
-/// limit is given.
+/// Default eviction thresholds of the disk: the kubelet drops its own defaults if any threshold is given.
 const DISK_LIMITS: &[(&str, &str)] = &[("nodefs.available", "10%"), ("nodefs.inodesFree", "5%")];
 
-/// The flags of a node.
+/// Returns the flags of a node.
 pub(super) fn flags(cluster: &Cluster, node: &Node, class: &AksNodeClassSpec) -> Flags {
     let mut flags: Flags =
         BASE.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
@@ -127,7 +126,7 @@ fn of_class(kubelet: &Kubelet, flags: &mut Flags) {
     set("--fail-swap-on", fail_swap_on.map(|fail| fail.to_string()));
 }
 
-/// The word by which an enum of the class is written, which is the kubelet's.
+/// Returns the serialized name of an enum value of the class, which is also the kubelet's.
 fn word(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
 }
@@ -154,14 +153,14 @@ fn taints(node: &Node) -> String {
     taints.collect::<Vec<_>>().join(",")
 }
 
-/// Where a flag's value comes from, for those that a person writes.
+/// The class field of each flag with a user-supplied string.
 const OF_CLASS: &[(&str, &str)] = &[
     ("--allowed-unsafe-sysctls", "spec.kubelet.allowedUnsafeSysctls"),
     ("--container-log-max-size", "spec.kubelet.containerLogMaxSize"),
     ("--cpu-cfs-quota-period", "spec.kubelet.cpuCFSQuotaPeriod"),
 ];
 
-/// Flags that would break the line on which the kubelet gets them, and taints that it could not read.
+/// Returns refusals for flags with characters that would break the kubelet's command line, and for invalid taints.
 pub(super) fn faults(flags: &Flags, node: &Node) -> Vec<Refusal> {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-_./:,=%<*".contains(c);
     let values = flags.iter().filter(|(name, _)| *name != TAINTS);

@@ -1,7 +1,7 @@
-//! The labels that a kubelet is told to set on its node.
+//! The labels that a kubelet sets on its node.
 //!
-//! Sources: Karpenter's Azure provider for the names and values; Kubernetes' NodeRestriction for what a kubelet may set.
-//! Must never set a label of Kubernetes that the API server would refuse: the node would not join.
+//! Sources: Karpenter's Azure provider for names and values; Kubernetes' NodeRestriction for the labels that a kubelet
+//! may set. Must never set a Kubernetes label that the API server would refuse: the node would not join.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::node::{Arch, Node};
 use super::refusal::Refusal;
 use crate::api::aks_node_class::{AksNodeClassSpec, ImageFamily};
 
-/// Labels of Kubernetes' own domains that a kubelet may set.
+/// Labels in Kubernetes' own domains that a kubelet may set.
 const OWN: &[&str] = &[
     "beta.kubernetes.io/arch",
     "beta.kubernetes.io/instance-type",
@@ -25,12 +25,12 @@ const OWN: &[&str] = &[
     "topology.kubernetes.io/zone",
 ];
 
-/// The longest name or value of a label.
+/// Maximum length of a label's name or value.
 const WORD_MAX: usize = 63;
-/// The longest domain of a label.
+/// Maximum length of a label's domain.
 const DOMAIN_MAX: usize = 253;
 
-/// The labels: AKS' own, then the node's, which win.
+/// Returns the labels: AKS's own, overridden by the node's.
 pub(super) fn of(cluster: &Cluster, node: &Node, class: &AksNodeClassSpec) -> BTreeMap<String, String> {
     let mut labels = own(cluster, node, class);
     let settable = node.labels.iter().filter(|(key, _)| may_be_set(key));
@@ -69,13 +69,14 @@ fn own(cluster: &Cluster, node: &Node, class: &AksNodeClassSpec) -> BTreeMap<Str
     labels
 }
 
-/// Whether container images are loaded as they are needed; never on ARM.
+/// Returns whether container images are streamed on demand; never on ARM.
 pub(super) fn streams_artifacts(node: &Node, class: &AksNodeClassSpec) -> bool {
     let is_asked = class.artifact_streaming.as_ref().is_some_and(|streaming| streaming.enabled == Some(true));
     is_asked && node.arch == Arch::Amd64
 }
 
-/// A resource group as the value of a label: brackets become dashes, cut, and never ended by punctuation.
+/// Converts a resource group to a label value: replaces brackets by dashes, truncates it, and replaces trailing
+/// punctuation.
 fn cluster_label(resource_group: &str) -> String {
     let mut label: String = resource_group.replace(['(', ')'], "-").chars().take(WORD_MAX).collect();
     if label.ends_with(['-', '_', '.']) {
@@ -102,14 +103,14 @@ fn may_be_set(key: &str) -> bool {
     !is_kubernetes || is_in("kubelet.kubernetes.io") || is_in("node.kubernetes.io") || OWN.contains(&key)
 }
 
-/// Labels that the kubelet could not read, or that would break the line on which it gets them.
+/// Returns refusals for invalid labels, including those that would break the kubelet's command line.
 pub(super) fn faults(labels: &BTreeMap<String, String>) -> Vec<Refusal> {
     let bad = labels.iter().filter(|(key, value)| !is_key(key) || !(value.is_empty() || is_word(value)));
     bad.map(|(key, _)| Refusal::new(format!("labels[{}]", key.escape_default()), "is no label of Kubernetes"))
         .collect()
 }
 
-/// Whether a text is the key of a label or taint: a name, with a domain before it or not.
+/// Returns whether a string is a valid key of a label or taint: a name with an optional domain.
 pub(super) fn is_key(key: &str) -> bool {
     match key.split_once('/') {
         Some((domain, name)) => is_domain(domain) && is_word(name),
@@ -125,7 +126,7 @@ fn is_domain(domain: &str) -> bool {
     domain.len() <= DOMAIN_MAX && domain.split('.').all(is_part)
 }
 
-/// Whether a text is the name or value of a label.
+/// Returns whether a string is a valid name or value of a label.
 pub(super) fn is_word(word: &str) -> bool {
     let edge = |c: char| c.is_ascii_alphanumeric();
     word.len() <= WORD_MAX

@@ -1,5 +1,6 @@
-//! Swap, huge pages and kernel settings of the class, as the node controller of AKS takes them.
-//! Must never pass a setting over: a name that is not in the table is refused.
+//! Swap, huge pages and sysctls of the class, in the format of AKS's node controller.
+//!
+//! Must never ignore a setting: a name that is not in the table is refused.
 
 use serde_json::{Map, Value, json};
 
@@ -7,10 +8,10 @@ use super::refusal::Refusal;
 use crate::api::aks_node_class::{AksNodeClassSpec, LinuxOsConfig, Sysctls};
 use crate::model::Quantity;
 
-/// Bytes of a MiB.
+/// Bytes per MiB.
 const MIB: i64 = 1 << 20;
 
-/// The class's name of each kernel setting, and the node controller's.
+/// Each sysctl's name in the class and in the node controller.
 pub(super) const SYSCTLS: &[(&str, &str)] = &[
     ("fsAioMaxNr", "fsAioMaxNr"),
     ("fsFileMax", "fsFileMax"),
@@ -29,7 +30,7 @@ pub(super) const SYSCTLS: &[(&str, &str)] = &[
     ("netIPv4NeighDefaultGcThresh2", "netIpv4NeighDefaultGcThresh2"),
     ("netIPv4NeighDefaultGcThresh3", "netIpv4NeighDefaultGcThresh3"),
     ("netIPv4TCPFinTimeout", "netIpv4TcpFinTimeout"),
-    // The controller's own spelling.
+    // The controller's spelling.
     ("netIPv4TCPKeepaliveIntvl", "netIpv4TcpkeepaliveIntvl"),
     ("netIPv4TCPKeepaliveProbes", "netIpv4TcpKeepaliveProbes"),
     ("netIPv4TCPKeepaliveTime", "netIpv4TcpKeepaliveTime"),
@@ -43,7 +44,7 @@ pub(super) const SYSCTLS: &[(&str, &str)] = &[
     ("vmVfsCachePressure", "vmVfsCachePressure"),
 ];
 
-/// `customLinuxOsConfig`; null where the class sets nothing.
+/// Returns `customLinuxOsConfig`; null if the class sets nothing.
 pub(super) fn config(class: &AksNodeClassSpec, refusals: &mut Vec<Refusal>) -> Value {
     let Some(LinuxOsConfig {
         swap_file_size,
@@ -64,7 +65,7 @@ pub(super) fn config(class: &AksNodeClassSpec, refusals: &mut Vec<Refusal>) -> V
     })
 }
 
-/// Whole MiB of the swap file.
+/// Returns the size of the swap file in whole MiB.
 fn swap_mib(size: &str, refusals: &mut Vec<Refusal>) -> Option<i32> {
     const FIELD: &str = "spec.linuxOSConfig.swapFileSize";
     let Some(quantity) = Quantity::parse(size) else {

@@ -1,5 +1,6 @@
-//! DNS on the node, as the node controller of AKS takes it.
-//! Must never decide whether it is on: the class's mode was resolved by the plan.
+//! DNS on the node (LocalDNS), in the format of AKS's node controller.
+//!
+//! Must never decide whether it is enabled: the plan has resolved the class's mode.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +11,7 @@ use crate::api::text::DurationText;
 
 const NANOSECONDS: i64 = 1_000_000_000;
 
-/// `localDnsProfile`; null where nodes do not answer DNS themselves.
+/// Returns `localDnsProfile`; null if LocalDNS is disabled.
 pub(super) fn config(node: &Node, class: &AksNodeClassSpec, refusals: &mut Vec<Refusal>) -> Value {
     if !node.has_local_dns {
         return Value::Null;
@@ -56,7 +57,7 @@ fn zones(list: &[ZoneOverride], field: &str, refusals: &mut Vec<Refusal>) -> Val
     Value::Object(zones)
 }
 
-/// A zone stands in a Corefile: nothing but a name may get there.
+/// Returns whether the string is a plain DNS zone name. It is written into a Corefile, so nothing else is allowed.
 fn is_zone(name: &str) -> bool {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
     !name.is_empty() && name.len() <= 254 && name.chars().all(is_plain)

@@ -1,12 +1,12 @@
-//! What a new VM needs in order to join: the customData of its first start.
+//! Bootstrap of a new VM: the customData with which its first start joins the cluster.
 //!
 //! ```text
 //!  Cluster, Node, AKSNodeClass ─▶ Template (AKSNodeConfig, JSON; digest) ┐
 //!  random bytes ─▶ BootstrapToken ─▶ Secret object for kube-system       ┴▶ customData (secret)
 //! ```
 //!
-//! The plan shows a template's digest; the token comes in when the plan is carried out. Must never print a token or
-//! customData, nor read a clock or chance: both are values.
+//! The plan shows a template's digest; the token is added when the plan is applied. Must never print a token or
+//! customData, nor read a clock or a random source: both are arguments.
 
 mod cluster;
 mod custom_data;

@@ -1,50 +1,51 @@
-//! What a node is to be, as the plan decided it.
-//! Must never be computed here: capacity and reservations are the catalogue's rules.
+//! A node to be created, as planned.
+//!
+//! Must never compute its values here: capacity and reservations follow the catalog's rules.
 
 use std::collections::BTreeMap;
 
 use crate::model::Taint;
 
-/// A node to be.
+/// A node to be created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
-    /// The size of its VM.
+    /// The VM size.
     pub size: String,
-    /// Its processor's architecture.
+    /// Its CPU architecture.
     pub arch: Arch,
-    /// Its labels; those that a kubelet must not set itself are left to Karpenter's registration.
+    /// Its labels; those that a kubelet may not set are left to Karpenter's registration.
     pub labels: BTreeMap<String, String>,
-    /// Its taints from the start, `karpenter.sh/unregistered:NoExecute` among them.
+    /// Its initial taints, including `karpenter.sh/unregistered:NoExecute`.
     pub taints: Vec<Taint>,
-    /// The most pods.
+    /// Maximum number of pods.
     pub max_pods: u32,
-    /// What Kubernetes keeps for itself, by resource: `cpu` `100m`, `memory` `1843Mi`.
+    /// Resources reserved for Kubernetes, by resource: `cpu` `100m`, `memory` `1843Mi`.
     pub kube_reserved: BTreeMap<String, String>,
-    /// What the system keeps for itself.
+    /// Resources reserved for the system.
     pub system_reserved: BTreeMap<String, String>,
-    /// When pods are evicted, by signal: `memory.available` `750Mi`. Limits of the disk are added where they are absent.
+    /// Hard eviction thresholds by signal: `memory.available` `750Mi`. Missing disk thresholds are added.
     pub eviction_hard: BTreeMap<String, String>,
     /// Its GPUs.
     pub gpu: Gpu,
-    /// The family of its image as the label `os-sku-effective` names it: `Ubuntu2404`, `AzureLinux3`.
+    /// The image family as in the label `os-sku-effective`: `Ubuntu2404`, `AzureLinux3`.
     pub image_family: String,
-    /// Whether it answers DNS itself: the class's mode, resolved.
+    /// Whether LocalDNS is enabled: the class's mode, resolved.
     pub has_local_dns: bool,
-    /// The user who may log in by SSH.
+    /// The user that may log in by SSH.
     pub admin_user: String,
 }
 
-/// A processor's architecture.
+/// A CPU architecture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Arch {
     /// x86-64.
     Amd64,
-    /// ARM of 64 bits.
+    /// 64-bit ARM.
     Arm64,
 }
 
 impl Arch {
-    /// As Kubernetes writes it.
+    /// Returns the name that Kubernetes uses.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -57,10 +58,10 @@ impl Arch {
 /// The GPUs of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gpu {
-    /// It has none.
+    /// No GPU.
     None,
-    /// NVIDIA's.
+    /// NVIDIA GPUs.
     Nvidia,
-    /// AMD's.
+    /// AMD GPUs.
     Amd,
 }

@@ -1,12 +1,13 @@
-//! Why a node cannot be made with these settings.
+//! Refusals: settings with which a node cannot be created.
+//!
 //! Must never repeat a value that could be a secret.
 
-/// A setting that cannot be carried out, by its name.
+/// A setting that cannot be applied, by name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Refusal {
-    /// The field: of the class from `spec`, else as in the cluster's or node's facts.
+    /// The field: a class field from `spec` on, otherwise the name of a cluster or node fact.
     pub field: String,
-    /// Why, as a clause: `needs AKS-internal image galleries`.
+    /// The reason, as a clause: `needs AKS-internal image galleries`.
     pub why: String,
 }
 

@@ -1,4 +1,4 @@
-//! The published definition of AKSNodeConfig, and what a configuration has that is not in it.
+//! Validates a configuration against the published definition of AKSNodeConfig.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn definition() -> Definition {
     definition
 }
 
-/// Keys and values that the definition does not have, by their place.
+/// Returns keys and values that do not match the definition, by path.
 pub(super) fn faults(config: &Value) -> Vec<String> {
     let definition = definition();
     let mut faults = Vec::new();
@@ -104,5 +104,5 @@ fn the_definition_is_whole_and_finds_what_is_wrong() {
     );
 }
 
-/// All fields of the published definition.
+/// Number of fields in the published definition.
 const TOTAL: usize = 256;

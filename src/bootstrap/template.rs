@@ -1,7 +1,7 @@
-//! The configuration of a node without its token: AgentBaker's `AKSNodeConfig`, as protobuf writes JSON.
+//! The configuration of a node without its token: AgentBaker's `AKSNodeConfig`, in protobuf's JSON mapping.
 //!
-//! The node controller passes over keys that it does not know, so a misspelt one would be lost in silence: a test holds
-//! every key and type against its published definition. Must never hold the token.
+//! The node controller silently ignores unknown keys, such as misspelt ones, so a test checks every key and type
+//! against its published definition. Must never contain the token.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ use crate::api::aks_node_class::{AksNodeClassSpec, WorkloadRuntime};
 use crate::model::Digest;
 use crate::model::secret_json::drop_nulls;
 
-/// The version of the contract with the node controller; it refuses any other.
+/// The contract version of the node controller; it rejects any other.
 const VERSION: &str = "v1";
 
 /// The configuration of one node without its token.
@@ -26,7 +26,7 @@ impl Template {
     /// Builds the configuration.
     ///
     /// # Errors
-    /// Every setting that cannot be carried out, by its name.
+    /// Every setting that cannot be applied, by name.
     pub fn build(cluster: &Cluster, node: &Node, class: &AksNodeClassSpec) -> Result<Self, Vec<Refusal>> {
         let mut refusals = fields::refusals(class);
         let flags = kubelet::flags(cluster, node, class);
@@ -44,7 +44,7 @@ impl Template {
                 "subscriptionId": cluster.subscription,
                 "assignedIdentityId": cluster.kubelet_identity,
                 "useManagedIdentityExtension": true,
-                // AKS writes this word where a cluster has identities instead of a service principal.
+                // AKS writes this value if a cluster has identities instead of a service principal.
                 "servicePrincipalId": "msi",
             },
             "bootstrappingConfig": {"bootstrappingAuthMethod": "BOOTSTRAPPING_AUTH_METHOD_BOOTSTRAP_TOKEN"},
@@ -70,20 +70,20 @@ impl Template {
             "workloadRuntime": class.workload_runtime.map(runtime),
             "needsCgroupv2": true,
         });
-        // An absent setting is no key: protobuf takes null for absent, but a person would ask what it means.
+        // Absent settings are omitted: protobuf would accept null, but readers would wonder what it means.
         drop_nulls(&mut config);
         let template = Self { config };
         refusals.extend(custom_data::faults(&template));
         if refusals.is_empty() { Ok(template) } else { Err(refusals) }
     }
 
-    /// The configuration, for people; the token is not in it.
+    /// Returns the configuration for display; it does not contain the token.
     #[must_use]
     pub const fn shown(&self) -> &Value {
         &self.config
     }
 
-    /// The digest of the configuration, which the plan shows: SHA-256 of its canonical form (RFC 8785).
+    /// Returns the digest of the configuration, which the plan shows: SHA-256 of its canonical form (RFC 8785).
     #[must_use]
     pub fn digest(&self) -> Digest {
         Digest::of_json(&self.config).unwrap_or_else(|_| Digest::of_bytes(self.config.to_string().as_bytes()))
@@ -95,7 +95,7 @@ fn cluster_config(cluster: &Cluster) -> Value {
     json!({
         "resourceGroup": cluster.node_resource_group,
         "location": cluster.location,
-        // The word under which AKS runs the cloud provider; the VMs themselves stand alone.
+        // AKS's value for the cloud provider, although the VMs are standalone.
         "vmType": "VM_TYPE_VMSS",
         "useInstanceMetadata": true,
         "loadBalancerConfig": {
@@ -114,8 +114,8 @@ fn cluster_config(cluster: &Cluster) -> Value {
     })
 }
 
-/// Nodes set up Azure's plugin themselves only where pods take addresses of the subnet and Cilium is not there; else a
-/// DaemonSet does.
+/// Returns the network configuration. Nodes install Azure's plugin themselves only if pods use addresses of the subnet
+/// without Cilium; otherwise a DaemonSet does.
 fn network_config(network: &Network, node: &Node) -> Value {
     let is_azure = network.plugin == NetworkPlugin::Azure && !network.is_cilium;
     json!({
@@ -128,17 +128,18 @@ fn network_config(network: &Network, node: &Node) -> Value {
 const fn runtime(runtime: WorkloadRuntime) -> &'static str {
     match runtime {
         WorkloadRuntime::OCIContainer => "WORKLOAD_RUNTIME_OCI_CONTAINER",
-        // Refused by name in `fields`.
+        // Refused in `fields`.
         WorkloadRuntime::KataVmIsolation | WorkloadRuntime::KataMshvVmIsolation => {
             "WORKLOAD_RUNTIME_UNSPECIFIED"
         }
     }
 }
 
-/// The certificate by which nodes know the API server; read from the kubeconfig, or from the Pod's own files.
+/// The CA certificate with which nodes verify the API server; read from the kubeconfig or the Pod's service account
+/// files.
 const CA: &str = "cluster CA";
 
-/// Facts that the scripts of the image put into files and commands: plain characters only.
+/// Checks facts that the image's scripts use in files and commands: only plain characters are allowed.
 fn facts(cluster: &Cluster, node: &Node) -> Vec<Refusal> {
     let network = &cluster.network;
     let facts = [

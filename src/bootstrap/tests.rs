@@ -1,4 +1,4 @@
-//! Clusters, nodes and classes to configurations and customData.
+//! Configurations and customData for clusters, nodes and classes.
 
 mod class_fields;
 
@@ -66,7 +66,7 @@ pub(super) fn token() -> BootstrapToken {
     BootstrapToken::from_random(&(0..64).collect::<Vec<u8>>()).unwrap()
 }
 
-/// What the node controller finds on the node.
+/// Returns the configuration as the node controller reads it on the node.
 fn written(custom_data: &crate::model::Secret) -> Value {
     let document = String::from_utf8(BASE64.decode(custom_data.reveal().as_bytes()).unwrap()).unwrap();
     let lines: Vec<&str> = document.lines().collect();

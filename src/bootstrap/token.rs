@@ -1,5 +1,6 @@
-//! The bootstrap token of a rollout, and the object that makes the API server accept it.
-//! Must never be read back from the cluster: a rollout that goes on makes another one.
+//! The bootstrap token of a rollout, and the Secret that makes the API server accept it.
+//!
+//! Must never be read back from the cluster: a resumed rollout creates another token.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,34 +11,34 @@ use serde_json::json;
 
 use crate::model::{Secret, SecretJson};
 
-/// How long a token is accepted: longer than any VM of one rollout takes to join, shorter than a working day.
+/// Lifetime of a token: longer than any VM of one rollout takes to join, shorter than a working day.
 pub const TOKEN_LIFETIME: SignedDuration = SignedDuration::from_hours(2);
 
-/// The group of whoever joins by it, beside `system:bootstrappers`, to which AKS grants the request for a certificate.
+/// The group of joining nodes besides `system:bootstrappers`, whose certificate requests AKS approves.
 const GROUP: &str = "system:bootstrappers:nodeform";
 const ID_LENGTH: usize = 6;
 const SECRET_LENGTH: usize = 16;
 const LETTERS: &[u8; 36] = b"abcdefghijklmnopqrstuvwxyz0123456789";
 
-/// A bootstrap token: `id.secret`. Its `Debug` shows the id alone.
+/// A bootstrap token: `id.secret`. Its `Debug` output shows only the id.
 #[derive(Clone, PartialEq, Eq)]
 pub struct BootstrapToken {
     id: String,
     secret: Secret,
 }
 
-/// The random bytes did not suffice.
+/// Too few random bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a bootstrap token needs more random bytes: give 64")]
 pub struct NotEnoughRandomness;
 
 impl BootstrapToken {
-    /// Makes a token from random bytes; 64 suffice but once in 10^30 times.
+    /// Creates a token from random bytes; 64 bytes fail about once in 10^30 cases.
     ///
     /// # Errors
-    /// When too many bytes had to be passed over.
+    /// Too few bytes are usable.
     pub fn from_random(bytes: &[u8]) -> Result<Self, NotEnoughRandomness> {
-        // 252 is the last multiple of 36 in a byte: above it the first letters would come more often.
+        // 252 is the largest multiple of 36 in a byte; using higher values would favour the first letters.
         let letters = bytes.iter().filter(|byte| **byte < 252).map(|byte| {
             let letter = LETTERS[usize::from(*byte) % LETTERS.len()];
             char::from(letter)
@@ -50,26 +51,26 @@ impl BootstrapToken {
         Ok(Self { id: id.to_owned(), secret: Secret::new(secret.to_owned()) })
     }
 
-    /// The public half, by which the object is named.
+    /// Returns the public half, which is part of the Secret's name.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Both halves, as a kubelet presents them.
+    /// Returns both halves, as a kubelet presents them.
     #[must_use]
     pub fn whole(&self) -> Secret {
         Secret::new(format!("{}.{}", self.id, self.secret.reveal()))
     }
 
-    /// Name of the object in `kube-system`.
+    /// Returns the name of the Secret in `kube-system`.
     #[must_use]
     pub fn object_name(&self) -> String {
         format!("bootstrap-token-{}", self.id)
     }
 
-    /// The Secret for `kube-system` that makes the API server accept the token until [`TOKEN_LIFETIME`] has passed.
-    /// Its labels say whose it is.
+    /// Returns the Secret for `kube-system` that makes the API server accept the token until [`TOKEN_LIFETIME`] has
+    /// passed. Its labels identify the owner.
     #[must_use]
     pub fn object(&self, labels: &BTreeMap<String, String>, now: Timestamp) -> SecretJson {
         let end = now.checked_add(TOKEN_LIFETIME).unwrap_or(Timestamp::MAX);

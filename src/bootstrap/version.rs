@@ -1,17 +1,18 @@
-//! A version of Kubernetes, as far as the way of joining depends on it.
-//! Must never round: an unreadable version is refused.
+//! Kubernetes versions, as far as joining depends on them.
+//!
+//! Must never round: an unparsable version is refused.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// A version of Kubernetes, as `1.34.2`.
+/// A Kubernetes version, such as `1.34.2`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct KubernetesVersion {
     /// `1`.
     pub major: u16,
     /// `34`.
     pub minor: u16,
-    /// What comes after it: `2`, or `0-rc.1`.
+    /// The rest: `2`, or `0-rc.1`.
     pub patch: String,
 }
 

@@ -1,6 +1,6 @@
-//! A catalogue's sizes as ARM's `Microsoft.Compute/skus` answers: for a simulated Azure that sells what the catalogue has.
+//! Formats a catalogue's sizes as a response of ARM's `Microsoft.Compute/skus`, for a simulated Azure that sells them.
 //!
-//! What is read of such an answer is the sizes that it was made of. Prices are not in it.
+//! Reading the response yields the original sizes. It has no prices.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const MIB: u64 = 1 << 20;
 const GB: u64 = 1_000_000_000;
 
 impl Catalog {
-    /// Returns the entries of the answer; none of a catalogue that holds instance types instead of Azure's sizes.
+    /// Returns the entries of the response; none if the catalogue holds instance types instead of Azure's sizes.
     #[must_use]
     pub fn skus(&self) -> Vec<Value> {
         match &*self.stock {
@@ -94,7 +94,7 @@ fn capabilities(size: &Size) -> Vec<(&'static str, String)> {
     found
 }
 
-/// An amount in GiB, as `3.5`.
+/// Formats an amount in GiB, as `3.5`.
 fn memory(bytes: i64) -> String {
     let (whole, rest) = (bytes / GIB, bytes % GIB);
     let thousandths = i128::from(rest) * 1000 / i128::from(GIB);
@@ -121,7 +121,7 @@ mod tests {
         assert_eq!(made_of.len(), read.len());
         for (one, other) in made_of.iter().zip(read) {
             let mut expected = one.size.clone();
-            // An estimate is told as a fact.
+            // The response presents estimates as facts.
             expected.is_estimate = false;
             expected.is_shape_estimate = false;
             assert_eq!(expected, other.size);

@@ -1,19 +1,19 @@
-//! What is assumed of a size where its source says nothing: no size may win because less is known of it.
+//! Assumed values of size fields that the source leaves out: no size may win because less is known about it.
 //!
-//! The rules themselves are where sources are read and instance types are made; this is the list of them. A test holds each
-//! row against what a size is offered as, and `docs/reference/estimates.md` shows them. A field of a size that can be
-//! unknown must never be missing here.
+//! The rules are applied where sources are read and instance types are created; this module only lists them. A test
+//! checks each row against the code, and `docs/reference/estimates.md` shows them. Must list every field of a size that
+//! can be unknown.
 
-/// What is assumed of one field of a size.
+/// Assumption about one field of a size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Assumed {
     /// The field, as in the JSON of a catalogue.
     pub field: &'static str,
-    /// What the default catalogue takes it to be, of which Azure says nothing.
+    /// Its value in the default catalogue if Azure does not publish it.
     pub by_default: &'static str,
-    /// What it is taken to be where files that the user gives leave it out.
+    /// Its value if user-supplied files leave it out.
     pub left_out: &'static str,
-    /// Why that is the cautious side.
+    /// Why this assumption is conservative.
     pub cautious: &'static str,
 }
 

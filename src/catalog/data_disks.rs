@@ -1,7 +1,7 @@
-//! How many data disks are attached to a VM: as Azure's answer says of the size, else as the published table does, else no
-//! more than any size with as many vCPUs takes.
+//! Maximum number of data disks of a VM: from Azure's SKU data, else from the published table, else the minimum of all
+//! sizes with as many vCPUs.
 //!
-//! Must never take a size of which nobody says it for one without a limit.
+//! Must never treat a size with an unknown limit as unlimited.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,14 @@ use crate::model::{DataDisks, InstanceType, ResourceName, SkuName};
 #[derive(Debug, Default)]
 pub(super) struct DataDiskTable {
     by_name: BTreeMap<&'static str, u32>,
-    /// The least of all sizes with so many vCPUs.
+    /// Minimum over all sizes with this many vCPUs.
     by_vcpus: BTreeMap<u32, u32>,
 }
 
 impl DataDiskTable {
-    /// Reads lines of name without tier in lower case, and number; lines that begin with `#` are passed over. `vcpus` are
-    /// those of the known sizes, named alike. `None` when a line is not of this form.
+    /// Parses lines with a name (without tier, in lower case) and a number; lines that begin with `#` are skipped.
+    /// `vcpus` holds the vCPUs of the known sizes, under the same names. Returns `None` if a line does not have this
+    /// form.
     pub(super) fn parse(text: &'static str, vcpus: &BTreeMap<String, u32>) -> Option<Self> {
         let mut table = Self::default();
         for line in text.lines().filter(|line| !line.starts_with('#')) {
@@ -34,7 +35,7 @@ impl DataDiskTable {
         Some(table)
     }
 
-    /// Returns what the table says of a size. A promotion is the same machine for another price.
+    /// Returns the table's value for a size. A promotion is the same VM at another price.
     pub(super) fn get(&self, name: &SkuName) -> Option<u32> {
         let name = name.as_str().to_ascii_lowercase();
         let size = name.strip_prefix("standard_")?;
@@ -42,8 +43,8 @@ impl DataDiskTable {
         own.or_else(|| self.by_name.get(size.strip_suffix("_promo")?)).copied()
     }
 
-    /// Returns the least of all sizes with so many vCPUs; where there is none, of those with the next fewer and the next
-    /// more, and where it is not known how many a size has, of all.
+    /// Returns the minimum over all sizes with this many vCPUs. If there are none, uses the next smaller and next
+    /// larger vCPU counts; if the vCPUs are unknown, uses all sizes.
     fn least(&self, vcpus: Option<u32>) -> u32 {
         let Some(vcpus) = vcpus else { return self.by_vcpus.values().copied().min().unwrap_or(0) };
         let fewer = self.by_vcpus.range(..=vcpus).next_back();
@@ -52,7 +53,7 @@ impl DataDiskTable {
     }
 }
 
-/// Returns what is attached to nodes of a size.
+/// Returns the maximum number of data disks for a size.
 pub(super) fn of_size(size: &Size) -> DataDisks {
     let known = size.capabilities.data_disks_max;
     known.map_or_else(|| of_name(&size.name, Some(size.vcpus)), fact)
@@ -66,7 +67,7 @@ fn estimate(vcpus: Option<u32>) -> DataDisks {
     DataDisks { most: embedded::data_disks().least(vcpus), is_estimate: true }
 }
 
-/// Ready types may say nothing of disks; their names are looked up all the same.
+/// Returns the maximum for an instance type; if the type does not state it, looks up its name.
 fn of_type(kind: &InstanceType) -> DataDisks {
     kind.data_disks.unwrap_or_else(|| of_name(&kind.name, whole(kind.capacity.get(&ResourceName::Cpu))))
 }
@@ -80,7 +81,7 @@ fn whole(cpu_milli: i64) -> Option<u32> {
 }
 
 impl Catalog {
-    /// Returns how many data disks are attached to nodes of each size that the catalogue has.
+    /// Returns the maximum number of data disks for each size in the catalogue.
     #[must_use]
     pub fn data_disks(&self) -> BTreeMap<SkuName, DataDisks> {
         let mut found: BTreeMap<SkuName, DataDisks> = BTreeMap::new();
@@ -95,14 +96,14 @@ impl Catalog {
         found
     }
 
-    /// Returns how many data disks are attached to nodes of a type that the catalogue offers.
+    /// Returns the maximum number of data disks for a type that the catalogue offers.
     #[must_use]
     pub fn data_disks_of_type(&self, kind: &InstanceType) -> DataDisks {
         of_type(kind)
     }
 
-    /// Returns how many data disks are attached to a node: of this size, in the catalogue or not, or, where nobody says its
-    /// size, with so much CPU.
+    /// Returns the maximum number of data disks for a node of this size, in the catalogue or not, or with this much CPU
+    /// if the size is unknown.
     #[must_use]
     pub fn data_disks_of(&self, size: Option<&SkuName>, cpu_milli: i64) -> DataDisks {
         let Some(name) = size else { return estimate(whole(cpu_milli)) };

@@ -1,7 +1,7 @@
-//! What a managed OS disk costs: tiers by size.
+//! Prices of managed OS disks, by tier.
 //!
-//! A disk is billed as the smallest tier that holds it. Prices are by the month of 730 hours; here they are
-//! by the hour.
+//! A disk is billed as the smallest tier that fits it. Prices are published per month of 730 hours; here they are per
+//! hour.
 
 use crate::model::amount::HOURS_PER_MONTH;
 use crate::model::{MicroUsdPerHour, Price};

@@ -1,6 +1,6 @@
-//! The default catalogue that is compiled in: tables of facts, one region parsed at a time.
+//! The compiled-in default catalogue: tables of facts, of which one region is parsed at a time.
 //!
-//! Shapes and prices are facts of their dates; zones and capabilities are estimates, and marked so.
+//! Shapes and prices are facts with a date; zones and capabilities are estimates and marked so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, OnceLock};
@@ -22,22 +22,22 @@ const DISKS: &str = include_str!("default/disks.txt");
 const DATA_DISKS: &str = include_str!("default/data_disks.txt");
 const ZONES: &str = include_str!("default/zones.txt");
 const SOURCE: &str = include_str!("default/source.txt");
-/// What stands before the date of the list in the words of a catalogue's source.
+/// Text before the list's date in the source of a catalogue.
 const LIST_OF: &str = "price list of ";
 /// Region and its prices, sorted by region.
 const PRICES: &[(&str, &str)] = &include!("default/regions.in");
-/// What every committed table keeps to; a test parses all of them.
+/// Panic message for malformed committed tables; a test parses all of them.
 const WELL_FORMED: &str = "the committed tables are well formed";
 
-/// A region that the default catalogue does not have.
+/// A region that is not in the default catalogue.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("region `{region}` is not in the default catalogue, which has {known}{}", did_you_mean(.nearest.as_ref()))]
 pub struct UnknownRegion {
-    /// What was asked for.
+    /// The requested region.
     pub region: Region,
-    /// The region whose name is most like it, if any is.
+    /// The region with the most similar name, if any is close.
     pub nearest: Option<Region>,
-    /// How many regions there are.
+    /// Number of regions in the default catalogue.
     pub known: usize,
 }
 
@@ -51,14 +51,14 @@ pub fn regions() -> Vec<Region> {
     PRICES.iter().map(|(region, _)| Region::new(region)).collect()
 }
 
-/// Returns the day of the default price list.
+/// Returns the date of the default price list.
 #[must_use]
 pub fn prices_date() -> &'static str {
     let line = SOURCE.lines().find_map(|line| line.strip_prefix("prices "));
     line.and_then(|line| line.split(' ').next()).expect(WELL_FORMED)
 }
 
-/// Returns the digest of all the tables: another one, and prices, sizes or zones may be others.
+/// Returns the digest of all tables; it changes whenever prices, sizes or zones change.
 #[must_use]
 pub fn digest() -> Digest {
     static DIGEST: OnceLock<Digest> = OnceLock::new();
@@ -69,19 +69,19 @@ fn digest_of_tables() -> Digest {
     let prices = PRICES.iter().flat_map(|(region, prices)| [*region, *prices]);
     let mut text = String::new();
     for part in [SIZES, GPUS, DISKS, DATA_DISKS, ZONES, SOURCE].into_iter().chain(prices) {
-        // Each part with its length, so that no text can move from one into the next.
+        // The length prefix keeps the boundaries between parts unambiguous.
         text.push_str(&format!("{}\n{part}", part.len()));
     }
     Digest::of_bytes(text.as_bytes())
 }
 
-/// Returns the date of the price list that the words of a catalogue's source name; nothing where prices are of elsewhere.
+/// Returns the date of the embedded price list named in a catalogue's source; `None` if the prices have another source.
 #[must_use]
 pub fn list_date(source: &str) -> Option<jiff::civil::Date> {
     source.split_once(LIST_OF)?.1.get(..10)?.parse().ok()
 }
 
-/// Loads one region. The name is compared without spaces and letter case: `West Europe` is `westeurope`.
+/// Loads one region. The name is matched ignoring spaces and case: `West Europe` is `westeurope`.
 pub(super) fn load(region: &Region) -> Result<Catalog, UnknownRegion> {
     let (region, prices) = find(region)?;
     let zones = region_zones(&region);
@@ -113,7 +113,7 @@ pub(super) fn gpus() -> GpuTable {
     GpuTable::parse(GPUS).expect(WELL_FORMED)
 }
 
-/// Returns how many data disks sizes take.
+/// Returns the maximum number of data disks by size.
 pub(super) fn data_disks() -> &'static DataDiskTable {
     static TABLE: OnceLock<DataDiskTable> = OnceLock::new();
     TABLE.get_or_init(|| {
@@ -139,7 +139,7 @@ fn find(region: &Region) -> Result<(Region, &'static str), UnknownRegion> {
     Err(UnknownRegion { region: region.clone(), nearest, known: PRICES.len() })
 }
 
-/// Writes a region's name as ARM does: `West Europe` becomes `westeurope`.
+/// Converts a region's name to ARM's spelling: `West Europe` becomes `westeurope`.
 pub(super) fn normalized(region: &Region) -> String {
     region.as_str().chars().filter(|letter| !letter.is_whitespace()).collect::<String>().to_lowercase()
 }
@@ -158,7 +158,8 @@ fn shapes() -> impl Iterator<Item = (&'static str, &'static str)> {
     SIZES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once(' '))
 }
 
-/// Returns those of these sizes that are known, sorted by name and without prices: what the region's own list may lack.
+/// Returns those of these sizes that the tables know, sorted by name and without prices. The region's own price list
+/// may lack them.
 pub(super) fn known_sizes(names: &BTreeSet<&SkuName>, zones: &RegionZones) -> Vec<PricedSize> {
     let gpus = gpus();
     let mut sizes = Vec::new();
@@ -171,7 +172,7 @@ pub(super) fn known_sizes(names: &BTreeSet<&SkuName>, zones: &RegionZones) -> Ve
     sizes
 }
 
-/// Joins shapes and prices; both tables are sorted alike, so one pass does.
+/// Joins shapes and prices; both tables have the same order, so one pass suffices.
 fn priced_sizes(prices: &str, zones: &RegionZones) -> Option<Vec<PricedSize>> {
     let gpus = gpus();
     let mut shapes = shapes();
@@ -186,7 +187,7 @@ fn priced_sizes(prices: &str, zones: &RegionZones) -> Option<Vec<PricedSize>> {
     Some(sizes)
 }
 
-/// What the tables hold of a size beside its name, or what the name says where they do not.
+/// Shape of a size from the tables, or from its name if the tables do not have it.
 struct Shape<'a> {
     parts: SizeName,
     vcpus: u32,
@@ -214,7 +215,7 @@ impl<'a> Shape<'a> {
     }
 }
 
-/// Makes a size of its row and its name. In a region with zones it is taken to be sold in all of them.
+/// Builds a size from its row and name. In a region with zones, it is assumed to be available in all of them.
 fn size(name: &str, row: &str, zones: &RegionZones, gpus: &GpuTable) -> Option<Size> {
     let shape = Shape::read(name, row)?;
     let name = SkuName::new(format!("Standard_{name}"));
@@ -236,8 +237,8 @@ fn size(name: &str, row: &str, zones: &RegionZones, gpus: &GpuTable) -> Option<S
     })
 }
 
-/// Returns the embedded price of each size of a region as an estimate, for catalogues that come without
-/// prices; nothing where the region is not known.
+/// Returns the embedded price of each size of a region as an estimate, for catalogues without prices; nothing if the
+/// region is unknown.
 pub(super) fn fallback_prices(region: &Region) -> Vec<(SkuName, SizePrice)> {
     let Ok(catalog) = load(region) else { return Vec::new() };
     let as_estimate = |price: Price| price.known().map_or(Price::Unknown, Price::Estimated);

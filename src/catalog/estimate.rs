@@ -1,14 +1,14 @@
-//! What a size can probably do, judged by its name: used where no answer of Azure is at hand.
+//! Estimates the capabilities of a size from its name, for use without data from Azure.
 //!
-//! Every rule errs to the side that costs more or promises less: an ephemeral disk that is not certain is
-//! taken to be a managed one. `docs/reference/estimates.md` lists the rules for users; a test compares them with the
-//! real capabilities of the sizes for which the data has them.
+//! Every rule errs on the conservative side (higher cost or fewer capabilities): an uncertain ephemeral disk counts as
+//! a managed one. `docs/reference/estimates.md` lists the rules for users; a test compares them with the real
+//! capabilities of all sizes for which they are known.
 
 use super::size::{Capabilities, EphemeralRoom, Generations, Placement};
 use super::size_name::SizeName;
 
-/// Spot is taken to cost this many hundredths of the on-demand price: below the usual discount of 60 to 90 %,
-/// so that a plan does not promise more than spot mostly gives.
+/// Estimated spot price in percent of the on-demand price. The usual discount is 60 to 90 %, so a plan does not promise
+/// larger savings than spot mostly gives.
 pub const SPOT_PERCENT: i64 = 35;
 
 const GIB: u64 = 1 << 30;
@@ -24,22 +24,22 @@ pub fn capabilities(parts: &SizeName, vcpus: u32, arch: &str) -> Capabilities {
         generations: generations(parts, arch),
         trusted_launch_disabled: arch == "arm64" || (&*parts.family == "M" && parts.version.is_none()),
         spot: spot(parts),
-        // The published table says it, or nothing does.
+        // Comes from the published table, or is unknown.
         data_disks_max: None,
-        // Ultra disks need an answer of Azure for each zone; without one they are not promised.
+        // Ultra disks need per-zone data from Azure; without it they count as unavailable.
         ultra_ssd_regional: false,
         ultra_ssd_zones: Vec::new(),
     }
 }
 
-/// The architecture: `p` is for Arm.
+/// Returns the architecture: `p` means Arm.
 #[must_use]
 pub fn arch(parts: &SizeName) -> &'static str {
     if parts.has('p') { "arm64" } else { "amd64" }
 }
 
-/// The memory of a size that no list describes, in MiB: so many GiB a vCPU in the general series from version 6 on. The
-/// largest of E have less than the others.
+/// Estimates the memory in MiB of a size that no list describes: a fixed number of GiB per vCPU in the general series
+/// from version 6 on. The largest E sizes have less than the others.
 #[must_use]
 pub fn memory_mib(parts: &SizeName, vcpus: u32) -> Option<i64> {
     let is_plain = parts.subfamily.is_empty() && parts.constrained_cpus.is_none();
@@ -54,13 +54,13 @@ pub fn memory_mib(parts: &SizeName, vcpus: u32) -> Option<i64> {
     Some(i64::from(vcpus) * gib_per_vcpu * 1024)
 }
 
-/// Premium disks: the feature `s`, or the `S` of the oldest series (`DS`, `GS`).
+/// Estimates support for premium disks: the feature `s`, or the `S` of the oldest series (`DS`, `GS`).
 fn premium_storage(parts: &SizeName) -> bool {
     parts.has('s') || parts.subfamily.contains('S')
 }
 
-/// Accelerated networking: two vCPUs or more, except the series that never had it (A, G, the first D) and
-/// the first burstable sizes below 12 vCPUs.
+/// Estimates support for accelerated networking: two vCPUs or more, except for the series without it (A, G, the first
+/// D) and the first burstable sizes with fewer than 12 vCPUs.
 fn accelerated_networking(parts: &SizeName, vcpus: u32) -> bool {
     let is_first = parts.version.is_none();
     match &*parts.family {
@@ -71,13 +71,13 @@ fn accelerated_networking(parts: &SizeName, vcpus: u32) -> bool {
     }
 }
 
-/// Encryption at host: every size with premium disks, and all from version 4 on.
+/// Estimates support for encryption at host: every size with premium disks, and all from version 4 on.
 fn encryption_at_host(parts: &SizeName) -> bool {
     premium_storage(parts) || parts.version.is_some_and(|version| version >= 4)
 }
 
-/// Generation 1 ended with version 6, arm64, confidential sizes and the GPU sizes from A100 on; generation 2
-/// came with premium disks, and to the rest with version 4.
+/// Estimates the VM generations. Generation 1 ended with version 6, arm64, confidential sizes and GPU sizes from A100
+/// on. Generation 2 came with premium disks, and for all other sizes with version 4.
 fn generations(parts: &SizeName, arch: &str) -> Generations {
     let version = parts.version_or_one();
     let is_confidential = parts.subfamily.contains('C') && matches!(&*parts.family, "D" | "E");
@@ -86,13 +86,13 @@ fn generations(parts: &SizeName, arch: &str) -> Generations {
     Generations { first: !only_second, second: only_second || premium_storage(parts) || version >= 4 }
 }
 
-/// Spot: every size but the burstable ones, the oldest A series and promotions.
+/// Estimates spot availability: all sizes except burstable ones, the oldest A series and promotions.
 fn spot(parts: &SizeName) -> bool {
     let is_first_a = &*parts.family == "A" && parts.version.is_none();
     &*parts.family != "B" && !is_first_a && !parts.is_promo
 }
 
-/// Room for an ephemeral OS disk: so many GiB a vCPU in the series where that is known, none elsewhere.
+/// Estimates the space for an ephemeral OS disk: a known number of GiB per vCPU for some series, none for the others.
 fn ephemeral(parts: &SizeName, vcpus: u32) -> Option<EphemeralRoom> {
     let (placement, gib_per_vcpu) = ephemeral_per_vcpu(parts)?;
     let bytes = u64::from(vcpus).saturating_mul(gib_per_vcpu).saturating_mul(GIB);
@@ -105,7 +105,7 @@ fn ephemeral_per_vcpu(parts: &SizeName) -> Option<(Placement, u64)> {
     let is_general = matches!(&*parts.family, "D" | "E");
     let has_disk = parts.has('d');
     let room = match (&*parts.family, &*parts.series) {
-        // `DS4_v2` has 43 GiB of cache a vCPU, `DS14_v2` 36.
+        // `DS4_v2` has 43 GiB of cache per vCPU, `DS14_v2` 36.
         (_, "DS_v2") => (Placement::CacheDisk, 36),
         (_, "Fs_v2") => (Placement::CacheDisk, 16),
         (_, "NCs_v3") => (Placement::CacheDisk, 53),
@@ -117,7 +117,7 @@ fn ephemeral_per_vcpu(parts: &SizeName) -> Option<(Placement, u64)> {
         (_, "Ds_v3" | "Es_v3" | "Das_v4" | "Eas_v4") => (Placement::CacheDisk, 25),
         _ if !has_disk || !(4..=5).contains(&version) => return None,
         _ if parts.has('s') => (Placement::CacheDisk, 25),
-        // Without premium disks there is no cache, but a temporary disk of 37.5 GiB a vCPU.
+        // Without premium disks there is no cache, but a temporary disk of 37.5 GiB per vCPU.
         _ => (Placement::ResourceDisk, 37),
     };
     Some(room)

@@ -1,31 +1,31 @@
-//! Which instance types a person wants to see.
+//! Filters instance types for display.
 //!
-//! It reads labels and capacity alone, so it works on any catalogue, plain lists included.
+//! Uses only labels and capacity, so it works with any catalogue, including plain lists.
 
 use crate::model::{CapacityType, InstanceType, MicroUsdPerHour, Requirement, ResourceName, label};
 
-/// What is asked of instance types; what is absent is not asked. Nothing asked shows everything.
+/// Conditions on instance types; absent ones are not checked. An empty filter accepts everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CatalogFilter {
-    /// A family letter (`D`) or a series (`Dds_v5`, `Ddsv5`), in any letter case.
+    /// A family letter (`D`) or a series (`Dds_v5`, `Ddsv5`), case-insensitive.
     pub family: Option<String>,
     /// The architecture: `amd64`, `arm64`.
     pub arch: Option<String>,
-    /// The least CPU, in thousandths of a core.
+    /// Minimum CPU, in millicores.
     pub cpu_milli_min: Option<i64>,
-    /// The most CPU, in thousandths of a core.
+    /// Maximum CPU, in millicores.
     pub cpu_milli_max: Option<i64>,
-    /// The least memory of the size, in bytes.
+    /// Minimum memory of the size, in bytes.
     pub memory_bytes_min: Option<i64>,
-    /// The most memory of the size, in bytes.
+    /// Maximum memory of the size, in bytes.
     pub memory_bytes_max: Option<i64>,
-    /// What is asked of GPUs.
+    /// Condition on GPUs.
     pub gpu: Option<GpuFilter>,
     /// A zone by its label (`westeurope-1`) or its number (`1`).
     pub zone: Option<String>,
-    /// The highest price on demand. A size whose price is not known is not shown then.
+    /// Maximum on-demand price. Excludes sizes with an unknown price.
     pub price_max: Option<MicroUsdPerHour>,
-    /// A part of the name, in any letter case.
+    /// Part of the name, case-insensitive.
     pub name_part: Option<String>,
 }
 
@@ -54,19 +54,19 @@ pub enum Asked {
     PriceMax,
 }
 
-/// What is asked of GPUs.
+/// Condition on GPUs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GpuFilter {
     /// At least one.
     Some,
     /// None.
     None,
-    /// Some of this name (`A100`) or maker (`nvidia`), in any letter case.
+    /// GPUs with this name (`A100`) or manufacturer (`nvidia`), case-insensitive.
     Named(String),
 }
 
 impl CatalogFilter {
-    /// Returns whether the type is asked for.
+    /// Returns whether the type meets all conditions.
     #[must_use]
     pub fn accepts(&self, offered: &InstanceType) -> bool {
         let Self {
@@ -97,7 +97,7 @@ impl CatalogFilter {
             && name_part.as_deref().is_none_or(|part| contains(offered.name.as_str(), part))
     }
 
-    /// Returns what is asked, each part as a filter of its own.
+    /// Returns each condition as a separate filter.
     #[must_use]
     pub fn parts(&self) -> Vec<(Asked, Self)> {
         let Self {
@@ -149,14 +149,14 @@ pub fn label_of<'a>(offered: &'a InstanceType, key: &str) -> Option<&'a str> {
     offered.requirements.get(key).and_then(Requirement::single).map(|value| &**value)
 }
 
-/// Returns how many GPUs of any maker a node has.
+/// Returns the number of GPUs of a node, from any manufacturer.
 #[must_use]
 pub fn gpus(offered: &InstanceType) -> i64 {
     let is_gpu = |name: &ResourceName| name.as_str().ends_with(".com/gpu");
     offered.capacity.iter().filter(|(name, _)| is_gpu(name)).map(|(_, count)| count).sum()
 }
 
-/// Returns the size's memory by its label, or else what a node has of it, in bytes.
+/// Returns the size's memory from its label, or else the node's capacity, in bytes.
 #[must_use]
 pub fn memory_bytes(offered: &InstanceType) -> i64 {
     let mib = label_of(offered, label::SKU_MEMORY).and_then(|text| text.parse::<i64>().ok());
@@ -164,7 +164,7 @@ pub fn memory_bytes(offered: &InstanceType) -> i64 {
         .unwrap_or_else(|| offered.capacity.get(&ResourceName::Memory))
 }
 
-/// Returns the lowest known price on demand.
+/// Returns the lowest known on-demand price.
 pub(super) fn cheapest_on_demand(offered: &InstanceType) -> Option<MicroUsdPerHour> {
     let on_demand = |capacity_type| capacity_type == CapacityType::OnDemand;
     let offerings = offered.offerings.iter().filter(|offering| on_demand(offering.capacity_type));

@@ -1,6 +1,6 @@
-//! The GPU sizes that AKS supports: who makes the GPU, and on which operating systems it works.
+//! GPU sizes supported by AKS, with the GPU's manufacturer and the operating systems that have a driver.
 //!
-//! The table is a list of names, so a size that is not in it is not a supported GPU size whatever it is called.
+//! The table lists names: a size that is not in it is not a supported GPU size, whatever its name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

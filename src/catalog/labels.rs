@@ -1,8 +1,7 @@
-//! The labels of a size's nodes, as requirements.
+//! Labels of a size's nodes, as requirements.
 //!
-//! A label that a node of the size never has is said to be absent, so that a pod which asks for it does not
-//! take the size for one that might get it. A label that no size decides is none of theirs: whether nodes carry it is
-//! for their pool to say, or for the cluster, as with Cilium's.
+//! A label that nodes of the size never have is marked absent, so that pods requiring it do not count on the size.
+//! Labels that do not depend on the size are left out: they depend on the pool, or on the cluster, as with Cilium.
 
 use super::size::Size;
 use crate::model::fleet::CILIUM;
@@ -10,7 +9,7 @@ use crate::model::{
     ImageFamily, LabelKey, NetworkSetup, NodeClass, Operator, Region, Requirement, Requirements, label,
 };
 
-/// The labels that all sizes of a region share under one class.
+/// Returns the labels that all sizes of a region share for one class.
 pub(super) fn shared(region: &Region, class: &NodeClass, network: NetworkSetup) -> Requirements {
     let os_sku = match class.image_family {
         ImageFamily::Ubuntu | ImageFamily::Ubuntu2204 | ImageFamily::Ubuntu2404 => "Ubuntu",
@@ -29,7 +28,7 @@ pub(super) fn shared(region: &Region, class: &NodeClass, network: NetworkSetup) 
     if is_cilium { shared.with(label::AKS_EBPF_DATAPLANE, Requirement::one(CILIUM)) } else { shared }
 }
 
-/// Adds a size's own labels to those that it shares with others.
+/// Adds a size's own labels to the shared ones.
 pub(super) fn with_own(mut labels: Requirements, size: &Size) -> Requirements {
     let vcpus = size.vcpus.to_string();
     let memory = size.memory_mib().to_string();
@@ -55,7 +54,7 @@ pub(super) fn with_own(mut labels: Requirements, size: &Size) -> Requirements {
 
 fn add_capabilities(labels: &mut Requirements, size: &Size) {
     let capabilities = &size.capabilities;
-    // A node has one of both; which, nobody can count on.
+    // A node has one of the two values. If it is unknown which, no pod may rely on either.
     let word = |is_so: Option<bool>| one_or_none(is_so.map(|is_so| if is_so { "true" } else { "false" }));
     let ephemeral = capabilities.ephemeral.filter(|room| room.size_gb > 0);
     let ephemeral_gb = ephemeral.map(|room| room.size_gb.to_string());

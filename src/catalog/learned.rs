@@ -1,8 +1,8 @@
-//! Instance types offer no more than nodes of theirs really did. What was learnt never makes a size larger.
+//! Limits instance types to the resources that their nodes actually had. Never increases what a size offers.
 
 use crate::model::{ClassName, InstanceType, LearnedSize, ResourceName};
 
-/// Lowers what types of a class offer to what nodes had that took as many pods.
+/// Lowers the allocatable of a class's types to that of nodes with the same pod capacity.
 pub(super) fn lower(types: &mut [InstanceType], class: &ClassName, learned: &[LearnedSize]) {
     for size in learned.iter().filter(|size| size.class == *class) {
         let is_it = |kind: &&mut InstanceType| {

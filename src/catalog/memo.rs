@@ -1,20 +1,20 @@
-//! What an AKSNodeClass was offered is kept: one plan asks for the same class a dozen times.
+//! Caches the instance types offered to each AKSNodeClass, because one plan requests the same class a dozen times.
 //!
-//! A memo alone: it is no part of what a catalogue says, and whoever changes a catalogue starts with an empty one.
+//! Only a cache: it is not part of the catalogue's content, and every change to a catalogue starts with an empty one.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use super::Offered;
 use crate::model::{NetworkSetup, NodeClass};
 
-/// The most answers that are kept; clusters have few classes, and the oldest goes first.
+/// Maximum number of cached results. Clusters have few classes; the oldest result is evicted first.
 const KEPT_MAX: usize = 16;
 
-/// What classes were offered, shared by copies of one catalogue.
+/// Cached results, shared by copies of one catalogue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Memo(Arc<Mutex<Vec<One>>>);
 
-/// What one class was offered in one network.
+/// Types offered to one class in one network.
 #[derive(Debug)]
 struct One {
     class: NodeClass,
@@ -22,7 +22,7 @@ struct One {
     offered: Arc<Offered>,
 }
 
-/// Two catalogues that say the same are equal, whatever was asked of them.
+/// The cache does not affect whether two catalogues are equal.
 impl PartialEq for Memo {
     fn eq(&self, _: &Self) -> bool {
         true
@@ -32,7 +32,7 @@ impl PartialEq for Memo {
 impl Eq for Memo {}
 
 impl Memo {
-    /// Returns what was made for this class, making it where it was not.
+    /// Returns the cached result for this class, computing it if it is missing.
     pub(super) fn of(
         &self,
         class: &NodeClass,

@@ -1,6 +1,6 @@
-//! Why a filter shows nothing: which part of it leaves nothing, and what there would be instead.
+//! Explains an empty filter result: which condition excludes everything, and which values exist instead.
 //!
-//! It must never answer for a filter that shows something.
+//! Must never be called for a filter that accepts something.
 
 use std::collections::BTreeSet;
 
@@ -8,39 +8,39 @@ use super::filter::{Asked, CatalogFilter, cheapest_on_demand, label_of, memory_b
 use super::offering::NO_ZONE;
 use crate::model::{InstanceType, MicroUsdPerHour, ResourceName, label};
 
-/// How many values are listed when no single one is near.
+/// Maximum number of values to list if no single one is close.
 const VALUES_MAX: usize = 30;
 
-/// A part of a filter that leaves nothing.
+/// A condition of a filter that excludes everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Miss {
-    /// The part.
+    /// The condition.
     pub asked: Asked,
-    /// How many types the other parts show: all types, where this part alone shows none of them.
+    /// Number of types that meet the other conditions; of all types if this condition alone excludes all of them.
     pub of: usize,
-    /// What there is among these.
+    /// Existing values among these types.
     pub instead: Instead,
 }
 
-/// What a part of a filter could ask for, so that something is shown.
+/// Values for a condition that would match something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Instead {
-    /// Nothing: no type has such a thing.
+    /// None: no type has such a value.
     Nothing,
-    /// The value that was probably meant.
+    /// The value that was probably intended.
     Near(String),
-    /// Everything that there is.
+    /// All existing values.
     Known(Vec<String>),
-    /// The highest value that there is.
+    /// The highest existing value.
     AtMost(String),
-    /// The lowest value that there is.
+    /// The lowest existing value.
     AtLeast(String),
-    /// The lowest price that there is.
+    /// The lowest existing price.
     Price(MicroUsdPerHour),
 }
 
-/// Returns the parts of a filter that leave nothing of these types: those that no type meets at all, or else
-/// those without which the others would show something. Neither: no part is to blame alone.
+/// Returns the conditions that exclude all of these types: those that no type meets, or else those without which the
+/// rest would match something. Empty if no single condition is to blame.
 #[must_use]
 pub fn misses(filter: &CatalogFilter, types: &[InstanceType]) -> Vec<Miss> {
     let parts = filter.parts();
@@ -91,7 +91,7 @@ fn miss(asked: Asked, part: &CatalogFilter, types: &[&InstanceType]) -> Miss {
     Miss { asked, of: types.len(), instead }
 }
 
-/// Lists values, each once.
+/// Lists distinct values.
 fn known<'a>(values: impl Iterator<Item = &'a str>) -> Instead {
     let values: BTreeSet<&str> = values.collect();
     if values.is_empty() || values.len() > VALUES_MAX {
@@ -100,15 +100,15 @@ fn known<'a>(values: impl Iterator<Item = &'a str>) -> Instead {
     Instead::Known(values.into_iter().map(str::to_owned).collect())
 }
 
-/// A series that is near, else the families.
+/// Returns a similar series, or else the families.
 fn family(wanted: Option<&str>, types: &[&InstanceType]) -> Instead {
     let of = |key: &'static str| types.iter().filter_map(move |offered| label_of(offered, key));
     near(wanted, of(label::SKU_SERIES)).map_or_else(|| known(of(label::SKU_FAMILY)), Instead::Near)
 }
 
-/// The value that differs from the wanted one by a slip or two, written as Azure does.
+/// Returns the value within one or two typos of the wanted one, in Azure's spelling.
 fn near<'a>(wanted: Option<&str>, values: impl Iterator<Item = &'a str>) -> Option<String> {
-    // Comparing is quadratic in the length; no name comes near a longer text.
+    // Comparison is quadratic in the length, and no name is close to a longer text.
     const LENGTH_MAX: usize = 60;
     let plain = |text: &str| text.replace('_', "").to_lowercase();
     let wanted = wanted.map(plain).filter(|wanted| (3..=LENGTH_MAX).contains(&wanted.len()))?;

@@ -1,10 +1,9 @@
-//! What Azure sells in one region: sizes, zones, prices; and the instance types that follow from it.
+//! Azure's offer in one region: sizes, zones and prices, and the instance types derived from them.
 //!
-//! A catalogue is a value of one region: the compiled-in default, or made from files that the user gives.
-//! This module never fetches anything and never chooses a size. In reading order: a size ([`size_name`],
-//! [`size`], [`gpu`]), its price ([`price`], [`disk`]), where both come from (the embedded default,
-//! [`estimate`], files that the user gives, [`build`]), what is assumed where they say nothing ([`assumed`]), and the
-//! instance types that are made of them.
+//! A catalogue is an immutable value for one region: the compiled-in default, or built from user-supplied files. Never
+//! fetches anything and never chooses a size. In reading order: a size ([`size_name`], [`size`], [`gpu`]), its price
+//! ([`price`], [`disk`]), the sources of both (the embedded default, [`estimate`], user-supplied files, [`build`]), the
+//! assumptions about missing data ([`assumed`]), and the instance types built from them.
 
 mod answer;
 pub mod assumed;
@@ -490,7 +489,7 @@ impl Catalog {
     /// order of the files that they were read from.
     #[must_use]
     pub fn digest(&self) -> Digest {
-        // Every map and list in it is sorted, so the plain JSON is canonical already, and ten times as fast.
+        // All maps and lists in it are sorted, so plain JSON is already canonical, and ten times as fast.
         Digest::of_bytes(&serde_json::to_vec(self).expect("every key of a catalogue's maps is text"))
     }
 

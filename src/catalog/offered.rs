@@ -1,4 +1,4 @@
-//! From sizes to instance types: what nodes of one AKSNodeClass may be.
+//! Converts sizes to the instance types that nodes of one AKSNodeClass may have.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use super::size::Size;
 use super::{Offered, RefusedSize, Unbuildable, data_disks, labels, refuse, reserve};
 use crate::model::{InstanceType, NetworkSetup, NodeClass, OsDisk, Region, SkuName};
 
-/// Makes the instance types of all sizes that the class can use, in the order of `sizes`.
+/// Builds the instance types of all sizes that the class can use, in the order of `sizes`.
 pub(super) fn offered(
     sizes: &[PricedSize],
     region: &Region,
@@ -35,7 +35,7 @@ pub(super) fn offered(
 }
 
 impl Offered {
-    /// Leaves out what no VM can be made of for this class.
+    /// Removes sizes for which no VM can be built with this class.
     pub(super) fn leave_out(&mut self, class: &NodeClass, unbuildable: &[Unbuildable]) {
         let of_class = unbuildable.iter().filter(|one| one.class == class.name);
         let because: BTreeMap<&SkuName, &Arc<str>> = of_class.map(|one| (&one.size, &one.because)).collect();
@@ -76,8 +76,8 @@ fn instance_type(
     }
 }
 
-/// The OS disk is ephemeral where the size's first placement has room for it. A larger second placement is
-/// not tried: Karpenter does not either, and drift would follow.
+/// Returns the OS disk: ephemeral if it fits the size's first placement. A larger second placement is not tried:
+/// Karpenter does not try it either, and nodes would drift.
 fn os_disk(size: &Size, disks: &DiskPrices, size_gb: u32) -> OsDisk {
     if size.capabilities.ephemeral.is_some_and(|room| room.size_gb >= size_gb) {
         return OsDisk::Ephemeral;

@@ -1,6 +1,6 @@
-//! How a size can be had: every zone and "no zone", on demand and as spot.
+//! Offerings of a size: every zone and "no zone", each on demand and as spot.
 //!
-//! What quota and recent refusals of Azure take away is not known here.
+//! Does not consider quotas and Azure's recent refusals.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,12 +12,12 @@ use crate::model::{
 
 /// Azure's "no zone".
 pub const NO_ZONE: &str = "0";
-/// The second name of [`label::AKS_SCALE_SET_PRIORITY`].
+/// Another label with the value of [`label::AKS_SCALE_SET_PRIORITY`].
 const AKS_PRIORITY: &str = "kubernetes.azure.com/priority";
-/// The ways to buy that Azure's price list knows.
+/// Capacity types in Azure's price list.
 const BOUGHT: [CapacityType; 2] = [CapacityType::OnDemand, CapacityType::Spot];
 
-/// Makes the offerings of sizes of one region. It keeps what many sizes share, so that they share it in memory.
+/// Builds the offerings of sizes of one region. Caches parts that many sizes have in common, so that they share memory.
 pub(super) struct Offerings<'a> {
     region: &'a Region,
     /// The labels that all sizes share.
@@ -26,7 +26,7 @@ pub(super) struct Offerings<'a> {
     together: BTreeMap<Ways, Requirements>,
 }
 
-/// In which zones, and whether as spot and with ultra disks, a size is sold: few differ.
+/// Zones, spot availability and ultra disk support of a size; few combinations exist.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Ways {
     zones: Vec<Arc<str>>,
@@ -35,7 +35,7 @@ struct Ways {
     ultra_ssd_zones: Vec<Arc<str>>,
 }
 
-/// What the labels of an offering follow from.
+/// Inputs that determine the labels of an offering.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Terms {
     zone: Arc<str>,
@@ -48,8 +48,8 @@ impl<'a> Offerings<'a> {
         Self { region, shared, made: BTreeMap::new(), together: BTreeMap::new() }
     }
 
-    /// Returns the offerings of a size, sorted by zone and capacity type, and the labels that they make with the
-    /// shared ones.
+    /// Returns the offerings of a size, sorted by zone and capacity type, and their labels combined with the shared
+    /// ones.
     pub(super) fn of(&mut self, sold: &PricedSize) -> (Vec<Offering>, Requirements) {
         let no_zone: Arc<str> = Arc::from(NO_ZONE);
         let zones = std::iter::once(&no_zone).chain(&sold.size.zones);
@@ -120,7 +120,7 @@ const fn priority(capacity_type: CapacityType) -> &'static str {
     }
 }
 
-/// Adds to the shared labels what those of a type's available offerings are, taken together.
+/// Adds to the shared labels the union of the label values of a type's available offerings.
 fn together(shared: &Requirements, offerings: &[Offering]) -> Requirements {
     let mut all = shared.clone();
     let available = || offerings.iter().filter(|offering| offering.is_available);

@@ -1,6 +1,6 @@
-//! Prices of sizes: what a price list says, what is made of rows that cannot be meant.
+//! Prices of sizes: list prices, and replacements for implausible rows.
 //!
-//! Nothing is averaged or invented: a price is a row of a list, or it carries the mark of an estimate.
+//! Never averages or invents: a price is a row of a list, or it is marked as an estimate.
 
 use std::sync::Arc;
 

@@ -1,13 +1,13 @@
-//! Which sizes are not offered, and why, in words for people.
+//! Decides which sizes are not offered, with reasons for people.
 //!
-//! The rules and their order are the Azure provider's. Rules of ours (burstable and HPC sizes) are not here:
-//! whether they apply depends on what a pool asks for.
+//! The rules and their order are those of the Azure provider. Nodeform's own rules (burstable and HPC sizes) are not
+//! here, because they depend on a pool's requirements.
 
 use super::gpu::GpuMaker;
 use super::size::Size;
 use crate::model::{GpuMode, ImageFamily, NodeClass};
 
-/// Sizes that AKS does not take as nodes: too small, or retired.
+/// Sizes that AKS does not accept as nodes: too small, or retired.
 const RESTRICTED: [&str; 14] = [
     "Standard_A0",
     "Standard_A1",
@@ -25,18 +25,18 @@ const RESTRICTED: [&str; 14] = [
     "Standard_E64is_v3",
 ];
 
-/// The least memory of a node: 3.5 GiB.
+/// Minimum memory of a node: 3.5 GiB.
 const MEMORY_BYTES_MIN: i64 = 7 << 29;
-/// The least memory of a node with local DNS: 244 MiB.
+/// Minimum memory of a node with local DNS: 244 MiB.
 const LOCAL_DNS_MEMORY_BYTES_MIN: i64 = 244 << 20;
 
-/// Returns why a size is not offered to anybody in its region, or else why not to this class.
+/// Returns why a size is not offered in its region at all, or else why not to this class.
 #[must_use]
 pub fn refusal(size: &Size, class: &NodeClass) -> Option<String> {
     everywhere(size).or_else(|| for_class(size, class))
 }
 
-/// Returns why a size is offered to no class of its region.
+/// Returns why a size is not offered to any class of its region.
 pub(super) fn everywhere(size: &Size) -> Option<String> {
     if RESTRICTED.contains(&size.name.as_str()) {
         return Some("AKS does not take this size as a node".into());
@@ -71,7 +71,7 @@ pub(super) fn everywhere(size: &Size) -> Option<String> {
     None
 }
 
-/// A GPU size whose GPUs nobody counts would be taken for a plain one.
+/// Returns whether a GPU size has an unknown number of GPUs; it would be mistaken for a size without GPUs.
 fn is_gpu_count_missing(size: &Size) -> bool {
     size.gpus == 0 && (size.gpu.is_some() || size.family() == "N")
 }
@@ -99,8 +99,8 @@ fn for_class(size: &Size, class: &NodeClass) -> Option<String> {
     None
 }
 
-/// Whether a size is taken to run virtual machines inside of its own: of generation 2, Intel's from v3 on (F and L from
-/// v2, M from the first) and AMD's from v5 on. An estimate: Azure's list of sizes does not say it.
+/// Returns whether a size is assumed to support nested virtualization: generation 2, Intel from v3 on (F and L from v2,
+/// M from the first) and AMD from v5 on. An estimate, because Azure's SKU list does not include it.
 fn runs_machines(size: &Size) -> bool {
     let Some(parts) = size.parts.as_ref().filter(|_| &*size.arch == "amd64") else { return false };
     let version = parts.version_or_one();

@@ -1,30 +1,30 @@
-//! Which ways to have a size a refusal of Azure is about.
+//! Matches refusals of Azure to the offerings that they apply to.
 //!
-//! Must never decide for how long a refusal counts: who asks passes those that do.
+//! Must never decide how long a refusal is valid: callers pass only valid ones.
 
 use std::sync::Arc;
 
 use crate::model::{InstanceType, Offering, Refusal, ResourceName, label};
 
-/// A refusal, with what it says of larger sizes of the same series.
+/// A refusal, with the data needed to apply it to larger sizes of the same series.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What Azure said.
+    /// Azure's refusal.
     pub refusal: Refusal,
-    /// The series and the thousandths of a core of the size, where something is known of it.
+    /// Series and millicores of the size, if known.
     size: Option<(Arc<str>, i64)>,
 }
 
 impl Refused {
-    /// Takes a refusal, with what is known of its size among these.
+    /// Creates a refusal, looking up its size among these types.
     pub fn of<'a>(refusal: Refusal, types: impl IntoIterator<Item = &'a InstanceType>) -> Self {
         let kind = types.into_iter().find(|kind| refusal.size.as_ref() == Some(&kind.name));
         let size = kind.and_then(|kind| Some((series_of(kind)?.clone(), cpu_of(kind))));
         Self { refusal, size }
     }
 
-    /// Returns whether a way to have a size was refused: the size itself, or a smaller one of its series, as Karpenter's
-    /// Azure provider has it.
+    /// Returns whether an offering was refused: the size itself, or a smaller one of its series, as in Karpenter's
+    /// Azure provider.
     #[must_use]
     pub fn is_about(&self, kind: &InstanceType, offering: &Offering) -> bool {
         self.is_about_size(kind) && self.refusal.is_about(offering)
@@ -44,7 +44,7 @@ impl Refused {
     }
 }
 
-/// Takes what was refused off instance types. They stay known, and so do their prices.
+/// Marks refused offerings of instance types as unavailable. The types and prices stay known.
 pub(super) fn rule_out(types: &mut [InstanceType], refusals: &[Refusal]) {
     let refused: Vec<Refused> =
         refusals.iter().map(|refusal| Refused::of(refusal.clone(), types.iter())).collect();

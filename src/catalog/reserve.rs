@@ -1,8 +1,8 @@
-//! What a node of a size has, and what of it is left for pods.
+//! Capacity and allocatable of a node of a size.
 //!
-//! The rules are the Azure provider's (v1beta1, August 2026), in integers. AKS itself reserves by the number
-//! of pods since 1.29; the provider does not, and neither does this module. Of ephemeral storage the provider offers the
-//! whole OS disk; here pods may use what kubelet leaves of it.
+//! The rules are those of the Azure provider (v1beta1, August 2026), in integers. AKS itself reserves by the number of
+//! pods since 1.29; neither the provider nor this module does. The provider offers the whole OS disk as ephemeral
+//! storage; here, pods only get what the kubelet leaves of it.
 
 use super::gpu::GpuMaker;
 use super::size::Size;
@@ -12,17 +12,17 @@ use crate::model::{NetworkSetup, NodeClass, ResourceName, Resources};
 const GIB: i64 = 1 << 30;
 /// Bytes in a GB.
 const GB: i64 = 1_000_000_000;
-/// Memory that the VM itself takes, in thousandths: the provider's default `vm-memory-overhead-percent`.
+/// Memory overhead of the VM, in thousandths: the provider's default `vm-memory-overhead-percent`.
 const VM_OVERHEAD_THOUSANDTHS: i64 = 75;
-/// Memory below which the kubelet evicts: `memory.available<750Mi`.
+/// Free memory below which the kubelet evicts pods: `memory.available<750Mi`.
 pub const EVICTION_BYTES: i64 = 750 << 20;
 
-/// What is left of an OS disk in its file system, in ten-thousandths: nodes of AKS with 128 GiB report 129886128Ki.
+/// File system size relative to the OS disk, in ten-thousandths: AKS nodes with 128 GiB report 129886128Ki.
 const FILE_SYSTEM_TEN_THOUSANDTHS: i64 = 9677;
-/// What kubelet leaves of that to pods, in tenths: AKS evicts at `nodefs.available<10%`.
+/// Share of the file system that pods may use, in tenths: AKS evicts at `nodefs.available<10%`.
 const NODEFS_LEFT_TENTHS: i64 = 9;
 
-/// Returns what a node of this size has.
+/// Returns the capacity of a node of this size.
 #[must_use]
 pub fn capacity(size: &Size, class: &NodeClass, network: NetworkSetup) -> Resources {
     let pods = class.pods_max.unwrap_or_else(|| network.pods_per_node());
@@ -39,7 +39,7 @@ pub fn capacity(size: &Size, class: &NodeClass, network: NetworkSetup) -> Resour
     .collect()
 }
 
-/// Returns what pods may use of a size's capacity.
+/// Returns the allocatable part of a size's capacity.
 #[must_use]
 pub fn allocatable(size: &Size, capacity: &Resources) -> Resources {
     let kept = kube_reserved(size).plus(&Resources::none().with(ResourceName::Memory, EVICTION_BYTES));
@@ -50,13 +50,13 @@ pub fn allocatable(size: &Size, capacity: &Resources) -> Resources {
         .with(ResourceName::EphemeralStorage, ephemeral_storage_left(disk_gb))
 }
 
-/// Returns what pods may use of an OS disk of so many GB: Azure makes it of as many GiB.
+/// Returns the ephemeral storage for pods on an OS disk with this size in GB; Azure creates it with as many GiB.
 const fn ephemeral_storage_left(disk_gb: i64) -> i64 {
     let file_system = disk_gb.saturating_mul(GIB) / 10_000 * FILE_SYSTEM_TEN_THOUSANDTHS;
     file_system / 10 * NODEFS_LEFT_TENTHS
 }
 
-/// Returns what the kubelet keeps for itself.
+/// Returns the resources reserved for the kubelet.
 #[must_use]
 pub fn kube_reserved(size: &Size) -> Resources {
     Resources::none()
@@ -64,26 +64,26 @@ pub fn kube_reserved(size: &Size) -> Resources {
         .with(ResourceName::Memory, kube_reserved_memory_mib(size.memory_bytes) << 20)
 }
 
-/// Whole GiB (a fraction is dropped) less the VM's overhead, rounded up.
+/// Returns the memory capacity: whole GiB (fractions are dropped) minus the VM's overhead, rounded up.
 const fn memory(bytes: i64) -> i64 {
     let whole = (bytes / GIB).saturating_mul(GIB);
     let overhead = (whole.saturating_mul(VM_OVERHEAD_THOUSANDTHS).saturating_add(999)) / 1000;
     whole - overhead
 }
 
-/// 6 % of the first core, 4 % of the second, 2 % of the next two, 1 % of the rest.
+/// Returns 6 % of the first core, 4 % of the second, 2 % of the next two and 1 % of the rest.
 fn kube_reserved_cpu_milli(vcpus: i64) -> i64 {
     bands(vcpus, &[(1, 60), (2, 40), (4, 20), (i64::MAX, 10)])
 }
 
-/// 25 % of the first 4 GiB, 20 % of the next 4, 10 % of the next 8, 6 % up to 128 and 2 % above; whole MiB.
+/// Returns 25 % of the first 4 GiB, 20 % of the next 4, 10 % of the next 8, 6 % up to 128 and 2 % above, in whole MiB.
 fn kube_reserved_memory_mib(bytes: i64) -> i64 {
     let percent =
         bands(bytes, &[(4 * GIB, 25), (8 * GIB, 20), (16 * GIB, 10), (128 * GIB, 6), (i64::MAX, 2)]);
     (percent / 100) >> 20
 }
 
-/// Sums an amount's parts times their rates; each band ends at its first number.
+/// Sums the parts of an amount, each multiplied by its rate. The first number of a band is its end.
 fn bands(amount: i64, bands: &[(i64, i64)]) -> i64 {
     let mut start = 0;
     let mut sum = 0_i64;
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn pods_get_what_kubelet_leaves_of_the_os_disk() {
-        // A node of AKS with 128 GiB reports 119703055367 as allocatable: no more than that is promised.
+        // An AKS node with 128 GiB reports 119703055367 as allocatable; the computed value must not exceed it.
         assert_eq!(ephemeral_storage_left(128), 119_699_704_719);
         assert_eq!(ephemeral_storage_left(30) * 10 / GIB, 261);
         assert_eq!(ephemeral_storage_left(0), 0);

@@ -1,4 +1,4 @@
-//! One VM size in one region: its shape, what it can do, and where it is sold.
+//! A VM size in one region: its shape, capabilities and availability.
 //!
 //! The values are Azure's facts or estimates of them; no rule of Karpenter is applied here.
 

@@ -1,9 +1,8 @@
-//! The names of Azure's VM sizes, read by their grammar.
+//! Parses the names of Azure's VM sizes.
 //!
-//! After the tier: one family letter, up to two sub-family letters, vCPU digits, optionally `-` and the
-//! constrained vCPUs, feature letters, then parts behind underscores: `NDR`, an accelerator (`xl_` before it
-//! is dropped), `cc`, a variant's digits, a version, `Promo`. A name only says what Azure put into it: this
-//! module never claims anything about the machine behind it.
+//! After the tier: one family letter, up to two sub-family letters, vCPU digits, optionally `-` and the constrained
+//! vCPUs, feature letters, then parts separated by underscores: `NDR`, an accelerator (a preceding `xl_` is dropped),
+//! `cc`, a variant's digits, a version, `Promo`. Only interprets the name; never claims anything about the actual VM.
 
 use std::sync::Arc;
 

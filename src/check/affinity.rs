@@ -1,10 +1,10 @@
-//! Node selectors and required node affinity, judged by the labels that the node has or will have.
+//! Node selectors and required node affinity, checked against the labels that the node has or will have.
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use super::labels::pod_meets;
 
-/// Returns the pods whose node does not have the labels that they ask for.
+/// Returns the pods whose node lacks the labels that they require.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for site in &case.sites {

@@ -1,9 +1,8 @@
-//! Required pod anti-affinity, seen from both sides: no placed pod shares a domain with one that it keeps
-//! away, or that keeps it away.
+//! Required pod anti-affinity in both directions: no placed pod shares a domain with a pod that it repels or that
+//! repels it.
 //!
-//! As in Kubernetes, what is being deleted counts while it runs, and a node without the label is nobody's
-//! domain. A new node stands in every domain in which its claim lets it come up. Two pods that run already are
-//! never objected to.
+//! As in Kubernetes, pods being deleted count while they run, and a node without the label is in no domain. A new node
+//! counts in every domain in which its claim may launch it. Two running pods are never reported.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +12,7 @@ use super::finding::{Finding, Rule};
 use crate::model::{LabelKey, Namespace, Pod, PodAffinityTerm, PodKey};
 use crate::snapshot::Daemon;
 
-/// Returns the pods that share a domain with others with which they must not.
+/// Returns the pods that share a domain with pods that they must not be with.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let crowd = &case.crowd;
     let mut found = Vec::new();
@@ -24,19 +23,19 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// A term, who has it, and whom it is against: groups.
+/// An anti-affinity term with the groups that have it and the groups that it repels.
 struct Repulsion<'a> {
     term: &'a PodAffinityTerm,
     owners: Vec<usize>,
     kept_away: Vec<usize>,
 }
 
-/// Returns the labels by which somebody keeps groups away, with these.
+/// Returns the topology keys of the anti-affinity terms, each with the groups that the term repels.
 pub(super) fn kept_away<'a>(case: &Case<'a>) -> Vec<(&'a LabelKey, Vec<usize>)> {
     repulsions(case).into_iter().map(|it| (&it.term.topology_key, it.kept_away)).collect()
 }
 
-/// Returns the terms that are against anybody, where pods of a side are placed.
+/// Returns the terms that repel at least one group, if pods of either side are placed.
 fn repulsions<'a>(case: &Case<'a>) -> Vec<Repulsion<'a>> {
     let crowd = &case.crowd;
     let mut all: BTreeMap<(&PodAffinityTerm, &Namespace), Vec<usize>> = BTreeMap::new();
@@ -58,7 +57,7 @@ fn repulsions<'a>(case: &Case<'a>) -> Vec<Repulsion<'a>> {
     all.into_iter().map(repulsion).filter(is_judged).collect()
 }
 
-/// Somebody who stands in a domain.
+/// A pod in a domain, or one that a daemonset will put there.
 #[derive(Clone, Copy)]
 enum Who<'a> {
     Pod(&'a Pod),
@@ -76,7 +75,7 @@ impl std::fmt::Display for Who<'_> {
     }
 }
 
-/// Who stands in a domain on one side of a term.
+/// Pods in a domain on one side of a term.
 #[derive(Default)]
 struct Side<'a> {
     placed: BTreeMap<&'a PodKey, &'a Pod>,
@@ -103,11 +102,11 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Somebody whom a pod must not be with, and whether it is the pod's own rule that says so.
+/// The conflicting pod, and whether the rule is the placed pod's own.
 type Other<'a> = (Who<'a>, bool);
 
-/// Returns the placed pods that cannot be in a domain, each with another: all that clash with who is there
-/// already, and as few of the others as will do.
+/// Returns the placed pods that cannot be in a domain, each with a conflicting pod: all that conflict with pods already
+/// there, and as few of the others as possible.
 fn clashing<'a>(owners: &Side<'a>, kept_away: &Side<'a>) -> Vec<(&'a Pod, Other<'a>)> {
     let mut clashing: BTreeMap<&PodKey, (&Pod, Other<'_>)> = BTreeMap::new();
     if let Some(other) = kept_away.running.first() {
@@ -124,7 +123,7 @@ fn clashing<'a>(owners: &Side<'a>, kept_away: &Side<'a>) -> Vec<(&'a Pod, Other<
     let is_own = has.len() <= away.len();
     let (fewer, others) = if is_own { (&has, &away) } else { (&away, &has) };
     let mut found = Vec::new();
-    // One that is on both sides may stay where nobody else does.
+    // A pod on both sides may stay if it is alone.
     let all: BTreeMap<&PodKey, &Pod> = has.iter().chain(&away).map(|pod| (&pod.key, *pod)).collect();
     let stays = has.iter().copied().find(|pod| kept_away.placed.contains_key(&pod.key));
     if let Some(stays) = stays.filter(|_| all.len() <= fewer.len()) {
@@ -157,7 +156,7 @@ fn shared(crowd: &Crowd<'_>, term: &PodAffinityTerm, owners: &[usize], kept_away
     found
 }
 
-/// Pods on nodes of which nobody knows the domain: somebody that they keep away may be there.
+/// Reports pods on nodes whose domain is unknown: a pod that they repel may be there.
 fn unsettled(crowd: &Crowd<'_>, term: &PodAffinityTerm, owners: &[usize]) -> Vec<Finding> {
     let topology = crowd.topology(&term.topology_key);
     let mut found = Vec::new();

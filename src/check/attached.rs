@@ -1,8 +1,8 @@
-//! How many volumes of a driver a node takes: each counts once, however many pods mount it.
+//! Volume limits: how many volumes of a driver a node attaches. Each volume counts once, however many pods mount it.
 //!
-//! Where a driver has said nothing of a node, which may be still to come, it takes what the driver says of nodes of the same
-//! size, the least of it; of Azure's disks, where their driver says nothing of the size, as many as the catalogue says, known
-//! or assumed. What another driver says of no node is not judged. Volumes that run there alone are nobody's fault.
+//! If a driver reports no limit for a node, such as a new one, the lowest limit that it reports for nodes of the same
+//! size applies. If the Azure disk driver reports none for the size, the catalogue's number applies, known or assumed.
+//! Other drivers without a reported limit are not checked. Running pods alone never exceed a limit.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,22 +15,21 @@ use crate::model::storage::{CsiDriver, DISKS, driver_of};
 use crate::model::{LabelKey, NodeName, Pod, ResourceName, SkuName, label};
 use crate::snapshot::Snapshot;
 
-/// The volumes of each driver, each by a name of its own.
+/// Volumes by driver, each under a unique name.
 type Volumes = BTreeMap<Arc<str>, BTreeSet<String>>;
 
-/// What drivers and the catalogue say of nodes, by their size.
+/// Volume limits from drivers and the catalogue, by size.
 #[derive(Default)]
 pub(super) struct Attachable {
     by_size: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>>,
-    /// The driver of Azure's disks.
+    /// The Azure disk driver.
     disks: Arc<str>,
-    /// What it attaches to nodes of which neither it nor the catalogue says so by their size.
+    /// Disk limit of nodes for whose size neither the driver nor the catalogue has one.
     disks_by_node: BTreeMap<NodeName, u32>,
 }
 
 impl Attachable {
-    /// Reads what drivers say of the nodes that there are, or that were there before they were supposed away, and what is
-    /// known of sizes.
+    /// Reads the drivers' limits on existing nodes, including nodes assumed away, and the catalogue's limits of sizes.
     pub(super) fn of(snapshot: &Snapshot) -> Self {
         let mut sizes: BTreeMap<Arc<str>, BTreeMap<Arc<str>, u32>> = BTreeMap::new();
         let mut known: BTreeSet<&str> = BTreeSet::new();
@@ -72,7 +71,7 @@ impl Attachable {
         Self { by_size: sizes, disks: Arc::from(DISKS), disks_by_node }
     }
 
-    /// Returns how many volumes of each driver a node takes.
+    /// Returns how many volumes of each driver a node attaches.
     fn on<'c>(&'c self, snapshot: &'c Snapshot, site: &Site<'_>) -> BTreeMap<&'c Arc<str>, u32> {
         let size = match site.labels.domain(&LabelKey::new(label::INSTANCE_TYPE)) {
             Domain::Value(size) => self.of_size(size),
@@ -98,7 +97,7 @@ impl Attachable {
     }
 }
 
-/// Returns the driver that does not attach all the volumes of these pods to a new node of a size.
+/// Returns the first driver that cannot attach all volumes of these pods to a new node of this size.
 pub(super) fn short_on_new<'c>(case: &'c Case<'_>, size: &SkuName, pods: &[&Pod]) -> Option<&'c Arc<str>> {
     let most = case.attachable.of_size(size.as_str());
     if most.is_empty() {
@@ -111,7 +110,7 @@ pub(super) fn short_on_new<'c>(case: &'c Case<'_>, size: &SkuName, pods: &[&Pod]
     most.into_iter().find(is_short).map(|(driver, _)| driver)
 }
 
-/// Returns the drivers that are to mount more volumes on a node than they can.
+/// Returns the drivers whose volume limit is exceeded on a node.
 pub(super) fn too_many(case: &Case<'_>, site: &Site<'_>) -> Vec<Finding> {
     let most = case.attachable.on(case.snapshot, site);
     if most.is_empty() || site.pods.iter().all(|pod| pod.spec.volumes.is_empty()) {
@@ -144,7 +143,7 @@ fn volumes(case: &Case<'_>, pods: &[&Pod]) -> Volumes {
             Ok(Mount::Bound(volume)) => (volume.driver.clone(), of_volume(&volume.name)),
             Ok(Mount::ToMake(key, class)) => (Some(driver_of(&class.provisioner)), format!("claim {key}")),
             Ok(Mount::Disk(name)) => (Some(Arc::from(DISKS)), format!("disk {name}")),
-            // It lies on the node, and nothing is attached.
+            // Such a volume is local to the node, so nothing is attached.
             Ok(Mount::ToTake(..)) | Err(_) => continue,
         };
         if let Some(driver) = driver {
@@ -158,8 +157,8 @@ fn of_volume(name: &str) -> String {
     format!("volume {name}")
 }
 
-/// Returns what is attached to a node beside the volumes that pods there mount. One without a volume's name is a
-/// disk that a pod names, and only those beyond the pods' disks are others.
+/// Returns the attachments of a node other than the volumes that its pods mount. An attachment without a volume name is
+/// a disk that a pod names; only those beyond the pods' disks are others.
 fn attached(case: &Case<'_>, node: &NodeName, driver: &Arc<str>, mounted: &BTreeSet<String>) -> Vec<String> {
     let mut disks = mounted.iter().filter(|name| name.starts_with("disk ")).count();
     let here = |it: &&crate::model::storage::VolumeAttachment| it.node == *node && it.driver == *driver;

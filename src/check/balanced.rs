@@ -1,23 +1,24 @@
-//! `consolidationPolicy: Balanced`: what is saved of a pool's cost is at least half of what is disturbed of it.
+//! `consolidationPolicy: Balanced`: the share of the pool's cost that is saved is at least half the share of its
+//! disruption cost.
 //!
-//! Karpenter's measure: VMs by the list, one for each node and for each pod on it, more or less by priority and deletion
-//! cost. It is asked of each step by itself, and a plan does not say its steps. So it is judged where a plan can only come of
-//! one: nothing waits, and one node that carries pods goes, for what that saves.
+//! Karpenter's measure: list prices of VMs; one for each node and for each pod on it, adjusted by priority and deletion
+//! cost. Karpenter evaluates each step, and a plan does not list its steps. So this is checked only if the plan can be
+//! just one step: nothing is pending, and a single node with pods is removed to save money.
 
 use super::case::Case;
 use super::price;
 use crate::model::{ConsolidationPolicy, DisruptionReason, Node, NodeName, Pod, PodPlace};
 
-/// A pod, in units of the smallest part that deletion costs count.
+/// Disruption cost of a pod, in the smallest unit of deletion costs.
 const POD: i128 = 1 << 27;
-/// How much a unit of priority counts.
+/// Disruption cost of a unit of priority.
 const PRIORITY: i128 = 4;
-/// The most that one pod counts, in pods.
+/// Maximum disruption cost of a pod, in pods.
 const PODS_MAX: i128 = 10;
-/// The solver may round in this part of what it weighs.
+/// Tolerance for the solver's rounding: one part in this many.
 const ROUNDING: i128 = 10_000;
 
-/// Returns the node whose pool asks for more than what its going saves.
+/// Returns the node whose removal saves less than its pool requires.
 pub(super) fn too_little(case: &Case<'_>) -> Option<NodeName> {
     let node = only_step(case)?;
     let pool = case.pool(node.pool.as_ref()?)?;
@@ -26,7 +27,7 @@ pub(super) fn too_little(case: &Case<'_>) -> Option<NodeName> {
     }
     let made = case.made.iter().map(|made| case.bought(made)?.2.price.known().map(|price| price.0));
     let saved = price::vm_price(case, node)?.0 - made.sum::<Option<i64>>()?;
-    // Empty nodes may have gone before.
+    // Empty nodes may have been removed before.
     let is_worth_it = [true, false].into_iter().any(|counts_empty| {
         let counts = |other: &&Node| {
             let is_own = other.pool == node.pool && !other.is_deleting;
@@ -35,7 +36,7 @@ pub(super) fn too_little(case: &Case<'_>) -> Option<NodeName> {
         let whole: Vec<&Node> = case.snapshot.nodes.iter().filter(counts).collect();
         let price: Option<i64> = whole.iter().map(|other| Some(price::vm_price(case, other)?.0)).sum();
         let disturbed: i128 = whole.iter().map(|other| disturbance(case, other)).sum();
-        // What is not known is not held against a plan that the solver knew more of.
+        // An unknown price is not a finding: the solver may have known it.
         price.is_none_or(|price| {
             let gained = i128::from(saved) * disturbed * 2;
             gained + gained / ROUNDING >= disturbance(case, node) * i128::from(price)
@@ -44,7 +45,7 @@ pub(super) fn too_little(case: &Case<'_>) -> Option<NodeName> {
     (!is_worth_it).then(|| node.name.clone())
 }
 
-/// Returns the node that goes though it carries pods, where it is the only one and nothing else comes or moves.
+/// Returns the removed node that carries pods, if it is the only one and nothing else is created or moved.
 fn only_step<'a>(case: &Case<'a>) -> Option<&'a Node> {
     let is_busy = |node: &NodeName| case.running_on(node).iter().any(|pod| !pod.is_daemon);
     let needs_place = |pod: &Pod| match &pod.place {
@@ -65,7 +66,7 @@ fn only_step<'a>(case: &Case<'a>) -> Option<&'a Node> {
     is_only.then(|| case.nodes.get(node).copied())?
 }
 
-/// Returns what it takes to disturb a node.
+/// Returns the disruption cost of a node.
 fn disturbance(case: &Case<'_>, node: &Node) -> i128 {
     let of_pod = |pod: &&Pod| {
         let cost = POD + i128::from(pod.state.deletion_cost) + PRIORITY * i128::from(pod.spec.priority);

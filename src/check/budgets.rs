@@ -1,7 +1,7 @@
-//! Budgets: in no wave do more nodes of a pool go than its budgets let go at once.
+//! Disruption budgets: no wave removes more nodes of a pool than its budgets allow at the same time.
 //!
-//! A percentage is of the pool's nodes that have joined, rounded up; nodes that are going already, and those that
-//! stay though they are not ready, are taken off what is allowed. All budgets that hold at the time apply, the
+//! A percentage is of the pool's nodes that have joined, rounded up. Nodes that are already being deleted, and nodes
+//! that stay although they are not ready, are subtracted from the allowance. All budgets active at the time apply; the
 //! smallest counts.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ use super::finding::{Finding, Rule};
 use crate::model::{Budget, BudgetNodes, DisruptionReason, Node, NodeName, NodeStage, Pool, PoolName};
 use crate::plan::{Delete, Step};
 
-/// Returns the waves in which more nodes go than may.
+/// Returns the waves that remove more nodes than allowed.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let deletes: BTreeMap<_, _> = case.plan.spec.deletes().collect();
     let mut found = Vec::new();
@@ -34,7 +34,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             let gone = (number > 1).then(|| gone.get(name).copied().unwrap_or(0));
             let allowed = allowed(case, pool, *reason, gone);
             let others = down.iter().filter(|(node, of)| of == name && !nodes.contains(node)).count();
-            // Only what budgets may list is held back by nodes that are not ready.
+            // Not-ready nodes count only for reasons that budgets may list.
             let others = if may_be_listed(*reason) { others } else { 0 };
             if nodes.len() + others > allowed {
                 let beside = if others > 0 { format!(" beside {others} not ready") } else { String::new() };
@@ -53,8 +53,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the nodes that are out for not being ready, each with its pool: they have joined, have a NodeClaim where any
-/// node has one, and are not going.
+/// Returns the nodes that are not ready, each with its pool: they have joined, are not being deleted, and have a
+/// NodeClaim if any node has one.
 fn not_ready<'a>(case: &Case<'a>) -> Vec<(&'a NodeName, &'a PoolName)> {
     let nodes = &case.snapshot.nodes;
     let has_claims = nodes.iter().any(|node| node.claim.is_some());
@@ -78,8 +78,8 @@ fn pool_of<'a>(case: &Case<'a>, delete: &Delete) -> Option<&'a PoolName> {
     case.nodes.get(&delete.target.node).and_then(|node| node.pool.as_ref())
 }
 
-/// Returns how many nodes of a pool may go at once for a reason. In the first wave, where `gone` is absent,
-/// nodes that are being deleted still go; later so many have gone in earlier waves.
+/// Returns how many nodes of a pool may be removed at the same time for a reason. In the first wave (`gone` is absent),
+/// nodes being deleted still count; later, `gone` is the number of nodes that earlier waves removed.
 fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<usize>) -> usize {
     let of_pool = || case.snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let has_joined = |node: &&Node| node.stage == NodeStage::Initialized;
@@ -89,7 +89,7 @@ fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<
     let mut least = usize::MAX;
     for budget in &pool.disruption.budgets {
         match holds(budget, case.snapshot.at) {
-            // Karpenter lets nothing go while one of a pool's schedules cannot be read.
+            // Karpenter removes nothing while one of the pool's schedules is invalid.
             None => least = 0,
             Some(true) if listed(&budget) => least = least.min(at_once(budget.nodes, joined)),
             Some(_) => {}
@@ -97,9 +97,9 @@ fn allowed(case: &Case<'_>, pool: &Pool, reason: DisruptionReason, gone: Option<
     }
     let least = match reason {
         DisruptionReason::Empty | DisruptionReason::Drifted | DisruptionReason::Underutilized => least,
-        // Budgets pace what they cannot list, and one node may always go.
+        // Budgets only pace reasons that they cannot list: one node is always allowed.
         DisruptionReason::Expired | DisruptionReason::Excess => least.max(1),
-        // Whoever asks for all of it to go, or deletes nodes, asks for more than any budget lets go.
+        // A destroy plan or a user's deletion overrides all budgets.
         DisruptionReason::Destroyed | DisruptionReason::Deleted => usize::MAX,
         DisruptionReason::Unhealthy => at_once(BudgetNodes::Percent(20), joined).max(1),
     };
@@ -116,8 +116,8 @@ fn at_once(nodes: BudgetNodes, joined: usize) -> usize {
     }
 }
 
-/// Returns whether a budget holds at a time; `None` where its schedule cannot be read. One with a schedule
-/// holds for its duration from each hit; where no time is known it is taken to hold: that is the safe side.
+/// Returns whether a budget is active at a time, `None` if its schedule is invalid. A budget with a schedule is active
+/// for its duration from each occurrence. Without a time it counts as active, the safe assumption.
 fn holds(budget: &Budget, at: Option<Timestamp>) -> Option<bool> {
     let Some((schedule, duration)) = &budget.window else { return Some(true) };
     let cron = CronParser::builder().seconds(Seconds::Disallowed).build().parse(schedule).ok()?;

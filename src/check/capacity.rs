@@ -1,15 +1,15 @@
-//! Capacity: what runs on a node, the daemonsets still to come and what is placed there fit together.
+//! Capacity: running pods, daemonsets still to come and placed pods fit on the node together.
 
 use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
 use crate::model::Resources;
 
-/// Returns the nodes on which more is placed than fits.
+/// Returns the nodes that are over capacity.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     case.sites.iter().filter(|site| !site.pods.is_empty()).flat_map(of_site).collect()
 }
 
-/// Returns by what resources more is placed on a node than fits.
+/// Returns the resources of a node that are over capacity.
 pub(super) fn of_site(site: &Site<'_>) -> Vec<Finding> {
     let placed = sum(site.pods.iter().map(|pod| &pod.spec.requests));
     let running = sum(site.running.iter().map(|pod| &pod.spec.requests));
@@ -17,7 +17,7 @@ pub(super) fn of_site(site: &Site<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (name, asked) in placed.iter().filter(|(_, asked)| *asked > 0) {
         let (room, running, daemons) = (site.allocatable.get(name), running.get(name), daemons.get(name));
-        // Sums of untrusted 64-bit amounts are taken in 128 bits, so that none of them wraps.
+        // Sums of untrusted 64-bit amounts use 128 bits to avoid overflow.
         let wanted = i128::from(asked) + i128::from(running) + i128::from(daemons);
         if wanted > i128::from(room) {
             let message = format!(

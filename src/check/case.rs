@@ -1,4 +1,4 @@
-//! What is judged, laid out so that each rule reads plainly: who exists, what is made, and what stands where.
+//! The checker's input, prepared for the rules: existing pods and nodes, new nodes, and the final placement.
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::snapshot::{Daemon, Snapshot};
 
-/// A plan with everything that it is judged by.
+/// A plan with everything that it is checked against.
 pub(super) struct Case<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) policy: &'a Policy,
@@ -33,52 +33,52 @@ pub(super) struct Case<'a> {
     pub(super) pods: BTreeMap<&'a PodKey, &'a Pod>,
     /// All nodes of the snapshot.
     pub(super) nodes: BTreeMap<&'a NodeName, &'a Node>,
-    /// The pods that run on each node.
+    /// Running pods by node.
     pub(super) running: BTreeMap<&'a NodeName, Vec<&'a Pod>>,
-    /// What the catalogue offers to each class.
+    /// Instance types that the catalogue offers to each class.
     pub(super) offered: BTreeMap<&'a ClassName, Arc<Offered>>,
-    /// What pools are offered that NodeOverlays are for.
+    /// Instance types of pools that NodeOverlays affect.
     pub(super) overlaid: BTreeMap<&'a PoolName, Offered>,
-    /// The nodes that the plan removes, each with why.
+    /// The nodes that the plan removes, with the reason.
     pub(super) removed: BTreeMap<&'a NodeName, DisruptionReason>,
-    /// The nodes that exist and have not come up yet, by the pods that the plan places there.
+    /// Existing nodes that have not come up yet, by the pods that the plan places there.
     pub(super) coming_up: BTreeMap<&'a PodKey, &'a NodeName>,
-    /// The nodes that the plan makes.
+    /// The nodes that the plan creates.
     pub(super) made: Vec<Made<'a>>,
-    /// The nodes that pods are placed on, as far as both are known.
+    /// The nodes that pods are placed on, if node and pods are known.
     pub(super) sites: Vec<Site<'a>>,
-    /// Who stands where when all is done.
+    /// The final placement.
     pub(super) crowd: Crowd<'a>,
-    /// The labels by which placed pods are tied to their domains.
+    /// The labels that tie placed pods to their domains.
     pub(super) ties: Ties<'a>,
-    /// How many volumes nodes of each size take.
+    /// Volume limits by node size.
     pub(super) attachable: Attachable,
-    /// What PodDisruptionBudgets let go.
+    /// Allowed disruptions of the PodDisruptionBudgets.
     pub(super) spares: Vec<Spare<'a>>,
 }
 
 /// A node that pods are placed on.
 pub(super) struct Site<'a> {
-    /// The node as findings name it.
+    /// Name of the node in findings.
     pub(super) title: String,
-    /// The node, where it exists.
+    /// The node, if it exists.
     pub(super) node: Option<&'a NodeName>,
-    /// What else may come up in its place, where it does not.
+    /// Labels of the substitutes that may be launched instead of a new node.
     pub(super) others: Rc<[Labels]>,
     pub(super) labels: Labels,
     pub(super) taints: Vec<Taint>,
-    /// What pods and daemonsets may use.
+    /// Resources that pods and daemonsets may use.
     pub(super) allocatable: Resources,
-    /// What runs there, daemonsets included.
+    /// Pods running there, including daemonsets.
     pub(super) running: Vec<&'a Pod>,
-    /// The daemonsets that are still to come.
+    /// Daemonsets whose pods are still to come.
     pub(super) daemons: Vec<&'a Daemon>,
-    /// What the plan places there.
+    /// Pods that the plan places there.
     pub(super) pods: Vec<&'a Pod>,
 }
 
 impl<'a> Case<'a> {
-    /// Lays out a plan.
+    /// Prepares a plan for the rules.
     pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, plan: &'a Plan) -> Self {
         let network = policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false });
         let of_class =
@@ -124,8 +124,7 @@ impl<'a> Case<'a> {
         case
     }
 
-    /// Returns the pool and the instance type that a new node says it is of, and the offering, where all
-    /// exist.
+    /// Returns the pool, instance type and offering that a new node names, if all exist.
     pub(super) fn bought(&self, made: &Made<'_>) -> Option<(&'a Pool, &InstanceType, &Offering)> {
         let pool = self.pool(made.pool)?;
         let size = self.offered_to(pool)?.types.iter().find(|size| size.name == *made.size)?;
@@ -136,12 +135,12 @@ impl<'a> Case<'a> {
         Some((pool, size, offering))
     }
 
-    /// Returns what nodes of a pool may be made of.
+    /// Returns the instance types that a pool's nodes may use.
     pub(super) fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
         self.overlaid.get(&pool.name).or_else(|| self.offered.get(&pool.class).map(Arc::as_ref))
     }
 
-    /// Returns what a node's own class is offered, as its pool has it.
+    /// Returns the instance types of a node's own class, with the overlays of its pool.
     pub(super) fn offered_to_node(&self, node: &Node) -> Option<&Offered> {
         let class = node.class.as_ref()?;
         let pool = node.pool.as_ref().and_then(|name| self.pool(name)).filter(|pool| pool.class == *class);
@@ -154,12 +153,12 @@ impl<'a> Case<'a> {
         self.policy.pools.get(name)
     }
 
-    /// Returns what runs on a node.
+    /// Returns the pods that run on a node.
     pub(super) fn running_on(&self, node: &NodeName) -> &[&'a Pod] {
         self.running.get(node).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether a node is still there when all is done.
+    /// Returns whether a node is part of the final fleet.
     pub(super) fn stays(&self, node: &Node) -> bool {
         !node.is_deleting && !self.removed.contains_key(&node.name)
     }
@@ -169,7 +168,7 @@ impl<'a> Case<'a> {
         let (pool, size, offering) = bought;
         let mut labels = Labels::of_offering(pool, size, offering);
         for (key, value) in &made.choices() {
-            // What is wrong with a choice is a finding of the rule about offerings.
+            // An invalid choice is a finding of the rule about offerings.
             let _ = labels.choose(key, value, self.snapshot.catalog.is_well_known(key));
         }
         labels
@@ -182,7 +181,7 @@ impl<'a> Case<'a> {
         placed.flat_map(|(name, pods)| pods.iter().map(move |pod| (pod, name))).collect()
     }
 
-    /// Returns every pod of the snapshot that the plan places, as often as it is placed.
+    /// Returns every pod of the snapshot that the plan places, once per placement.
     pub(super) fn placed_pods(&self) -> impl Iterator<Item = &'a Pod> {
         let new = self.plan.evidence.placements.values().flat_map(|placement| &placement.pods);
         let kept = self.plan.evidence.kept.values().flatten();
@@ -193,7 +192,7 @@ impl<'a> Case<'a> {
         keys.iter().filter_map(|key| self.pods.get(key).copied()).collect()
     }
 
-    /// A new node is judged by what the catalogue says of its size, not by what the plan says of it.
+    /// Returns a new node, described by the catalogue's data of its size and not by the plan's.
     pub(super) fn new_site(&self, made: &Made<'a>) -> Option<Site<'a>> {
         let bought @ (pool, size, _) = self.bought(made)?;
         let labels = self.labels_of(made, bought);
@@ -211,7 +210,7 @@ impl<'a> Case<'a> {
         })
     }
 
-    /// Returns a node that exists, with what the plan places there.
+    /// Returns an existing node with the pods that the plan places there.
     pub(super) fn existing_site(&self, name: &NodeName, pods: &[PodKey]) -> Option<Site<'a>> {
         let node = *self.nodes.get(name)?;
         let labels = Labels::of_node(node);
@@ -231,7 +230,7 @@ impl<'a> Case<'a> {
     }
 }
 
-/// Returns the taints of a node that exists, with the one of a cordoned node.
+/// Returns the taints of an existing node, including that of a cordoned node.
 pub(super) fn taints_of(node: &Node) -> Vec<Taint> {
     let cordoned = node.is_unschedulable.then(of_a_cordoned_node);
     node.taints.iter().cloned().chain(cordoned).collect()

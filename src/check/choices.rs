@@ -1,8 +1,9 @@
-//! What a claim lets come up in its node's place, for the sake of others: one at a time, with the other nodes as planned.
+//! Substitutes of a new node that break rules of other pods or limits: one substitute at a time, the other nodes as
+//! planned.
 //!
-//! A node that a required spread counts must count in the same domain whatever it comes up as, whether or not its own pods
-//! are spread, and limits hold with each choice. What the node's own pods ask of it is judged elsewhere. Of a choice for
-//! which the pool asks (`minValues`) nothing is said: that is the user's.
+//! A node that a required spread counts must count in the same domain with every substitute, whether or not its own
+//! pods are spread. Limits must hold with each substitute. Rules of the node's own pods are checked elsewhere. Variety
+//! that the pool requires (`minValues`) is never reported: the user asked for it.
 
 use std::collections::BTreeMap;
 
@@ -18,10 +19,11 @@ use crate::model::{CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offeri
 use crate::plan::ClaimSpecId;
 use crate::snapshot::Snapshot;
 
-/// What is wrong with a claim: the rule, and what is said.
+/// A fault of a claim: the broken rule and the message.
 type Fault = (Rule, String);
 
-/// Returns the claims that list what breaks a rule of others. `asked` is the world with what pods require of themselves.
+/// Returns the claims with substitutes that break others' rules. `asked` is the snapshot with only what pods really
+/// require.
 pub(super) fn findings(asked: &Snapshot, case: &Case<'_>) -> Vec<Finding> {
     let counting = spread::counting(asked);
     let usage = Usage::of(case);
@@ -52,7 +54,7 @@ pub(super) fn findings(asked: &Snapshot, case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns whether a pool wants its nodes to be a choice among zones or capacity types.
+/// Returns whether a pool requires variety (`minValues`) of zones or capacity types.
 fn is_about_place(pool: &Pool) -> bool {
     variety::asked(pool).any(|(key, _)| [label::ZONE, label::CAPACITY_TYPE].contains(&key.as_str()))
 }
@@ -65,7 +67,7 @@ fn has_limits(case: &Case<'_>) -> bool {
     of_fleet || of_quota || case.policy.pools.values().any(|pool| pool.limits.iter().next().is_some())
 }
 
-/// Returns the first choice with which a node counts elsewhere, or no longer.
+/// Returns the first substitute with which the node would count in another domain, or not at all.
 fn moved<'c>(
     pool: &Pool,
     own: &Labels,
@@ -76,7 +78,7 @@ fn moved<'c>(
     let mut keys: Vec<LabelKey> = counting.keys().flat_map(read).collect();
     keys.sort();
     keys.dedup();
-    // A choice of sizes that the user asks for may hold some that the pods do not select.
+    // Variety of sizes that the user requires may include sizes that the pods do not select.
     let asks_variety = variety::asked(pool).next().is_some();
     let mut others = others.filter(|(_, other)| keys.iter().any(|key| own.domain(key) != other.domain(key)));
     others.find_map(|((size, offering), other)| {
@@ -93,7 +95,7 @@ fn moved<'c>(
     })
 }
 
-/// Returns the first choice that a limit does not leave room for.
+/// Returns the first substitute that exceeds a limit.
 fn beyond(
     case: &Case<'_>,
     (pool, planned, price): (&Pool, (&InstanceType, CapacityType), Option<MicroUsdPerHour>),

@@ -1,5 +1,4 @@
-//! Content: a plan says of itself and of its nodes what follows from its input, and everything it refers to
-//! is there.
+//! Content: the plan's statements about itself and its nodes follow from its input, and all its references resolve.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +8,10 @@ use super::made::Made;
 use crate::model::{Digest, ResourceName, Resources};
 use crate::plan::Change;
 
-/// Characters of a claim spec's id.
+/// Length of a claim spec's id, in characters.
 const ID_LENGTH: usize = 10;
 
-/// Returns what a plan says wrongly of itself.
+/// Returns wrong statements of a plan about itself.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = dangling(case);
     found.extend(head(case).into_iter().map(|why| Finding::new(Rule::Content, "plan", why)));
@@ -24,7 +23,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// References to what is not there, and what nothing refers to.
+/// Reports unresolved references, and entries that nothing refers to.
 fn dangling(case: &Case<'_>) -> Vec<Finding> {
     let (spec, evidence) = (&case.plan.spec, &case.plan.evidence);
     let mut found = Vec::new();
@@ -62,7 +61,7 @@ fn dangling(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// What the head of the plan says of where it comes from.
+/// Checks the plan's head: its provenance.
 fn head(case: &Case<'_>) -> Vec<String> {
     let (spec, snapshot) = (&case.plan.spec, case.snapshot);
     let mut faults = Vec::new();
@@ -89,7 +88,7 @@ fn head(case: &Case<'_>) -> Vec<String> {
     faults
 }
 
-/// The plan is bound to what pools, classes and fleet say.
+/// Checks that the plan is bound to the content of pools, classes and fleet.
 fn inputs(case: &Case<'_>) -> Vec<String> {
     let (inputs, policy) = (&case.plan.spec.inputs, case.policy);
     let mut faults = Vec::new();
@@ -117,7 +116,7 @@ fn digest(value: &impl serde::Serialize) -> Option<Digest> {
     Digest::of_json(&value).ok()
 }
 
-/// A claim spec is known by its digest, so that no other can take its place.
+/// Checks that the id of a claim spec is its digest, so it cannot be exchanged for another.
 fn claims(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for (id, claim) in &case.plan.spec.claims {
@@ -129,7 +128,7 @@ fn claims(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// What is promised of a node is what the catalogue has and what its pods ask for.
+/// Checks the promised shape of a node against the catalogue and the requests of its pods.
 fn promises(case: &Case<'_>, made: &Made<'_>) -> Vec<String> {
     let mut faults = Vec::new();
     let Some(bought @ (_, size, _)) = case.bought(made) else { return faults };
@@ -153,13 +152,13 @@ fn promises(case: &Case<'_>, made: &Made<'_>) -> Vec<String> {
     faults
 }
 
-/// Returns whether both name the same amounts; zero and absent are the same.
+/// Returns whether both have the same amounts; zero equals absent.
 fn same(one: &Resources, two: &Resources) -> bool {
     let names: BTreeSet<&ResourceName> = one.iter().chain(two.iter()).map(|(name, _)| name).collect();
     names.into_iter().all(|name| one.get(name) == two.get(name))
 }
 
-/// What a claim takes from its pool.
+/// Checks the fields that a claim takes from its pool.
 fn of_pool(case: &Case<'_>, made: &Made<'_>) -> Option<String> {
     let pool = case.pool(made.pool)?;
     let claim = made.claim;

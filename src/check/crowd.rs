@@ -1,7 +1,7 @@
-//! Who stands where when all is done: pods that are alike, counted by node, and the nodes by domain.
+//! Final placement: pods with identical specs, counted by node, and nodes by domain.
 //!
-//! The rules about pods beside other pods read everything here. Nothing is judged here, and no pod is
-//! compared with another: selectors meet groups of pods with the same content and namespace.
+//! The rules between pods read this. Nothing is checked here, and pods are never compared pairwise: selectors match
+//! groups of pods with the same spec and namespace.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -14,30 +14,30 @@ use crate::model::{
 };
 use crate::snapshot::Daemon;
 
-/// The label that every namespace carries: its own name.
+/// The label with its name that every namespace has.
 const NAME_OF_NAMESPACE: &str = "kubernetes.io/metadata.name";
 
-/// Everybody, by group and node.
+/// All pods by group and node.
 #[derive(Default)]
 pub(super) struct Crowd<'a> {
-    /// The nodes of the final fleet, and those that are going and still carry pods.
+    /// The nodes of the final fleet, and nodes being deleted that still carry pods.
     pub(super) places: Vec<Place>,
-    /// Pods that are alike.
+    /// Groups of identical pods.
     pub(super) groups: Vec<Group<'a>>,
     /// The namespaces of all groups.
     namespaces: BTreeSet<&'a Namespace>,
-    /// Where each place stands, for every label that a required rule names.
+    /// The domains of all places, for every topology key of a required rule.
     topologies: BTreeMap<&'a LabelKey, Topology>,
     /// The groups that have a label, by key and value.
     by_label: BTreeMap<(&'a LabelKey, &'a str), Vec<usize>>,
 }
 
-/// A node that pods stand on, or may stand on.
+/// A node that carries pods or may carry some.
 pub(super) struct Place {
-    /// The node as findings name it.
+    /// Name of the node in findings.
     pub(super) title: String,
     pub(super) labels: Labels,
-    /// The labels of what may come up in its place.
+    /// Labels of the substitutes that may be launched instead.
     others: Rc<[Labels]>,
     pub(super) taints: Vec<Taint>,
     /// Whether it is part of the final fleet.
@@ -45,18 +45,18 @@ pub(super) struct Place {
 }
 
 impl Place {
-    /// Returns a node that is there and stays, as it stands.
+    /// Returns an existing node that is kept, unchanged.
     pub(super) fn of_node(node: &Node, title: &str) -> Self {
         let (labels, taints) = (Labels::of_node(node), taints_of(node));
         Self { title: title.to_owned(), labels, others: Rc::from([]), taints, stays: true }
     }
 }
 
-/// Pods of one content in one namespace.
+/// Pods with the same spec in one namespace.
 pub(super) struct Group<'a> {
     pub(super) spec: &'a PodSpec,
     pub(super) namespace: &'a Namespace,
-    /// Who of them stands on which place.
+    /// The group's pods by place.
     pub(super) at: BTreeMap<usize, Present<'a>>,
     /// Whether the plan places any of them.
     pub(super) is_placed: bool,
@@ -65,22 +65,22 @@ pub(super) struct Group<'a> {
 /// The pods of a group on one place.
 #[derive(Default)]
 pub(super) struct Present<'a> {
-    /// Those that run there, also those that are being deleted.
+    /// Running pods, including those being deleted.
     pub(super) running: Vec<&'a Pod>,
-    /// Those that the plan places there.
+    /// Pods that the plan places there.
     pub(super) placed: Vec<&'a Pod>,
     /// The daemonset that will put such a pod there.
     pub(super) coming: Option<&'a Daemon>,
 }
 
-/// Where a place stands in the topology of a label.
+/// Domain of a place in the topology of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Spot {
-    /// In the domain of this number.
+    /// The domain with this number.
     In(usize),
-    /// In a domain that is not settled.
+    /// An undetermined domain.
     Open,
-    /// In none.
+    /// No domain.
     Nowhere,
 }
 
@@ -88,18 +88,18 @@ pub(super) enum Spot {
 #[derive(Default)]
 pub(super) struct Topology {
     spots: Vec<Spot>,
-    /// In which other domains what may come up in its place stands, by place.
+    /// Other domains that substitutes of a place would be in, by place.
     others: BTreeMap<usize, BTreeSet<usize>>,
     titles: Vec<String>,
 }
 
 impl Topology {
-    /// Returns where a place stands.
+    /// Returns the domain of a place, or why it has none.
     pub(super) fn spot(&self, place: usize) -> Spot {
         self.spots.get(place).copied().unwrap_or(Spot::Nowhere)
     }
 
-    /// Returns the domain of a place, where it is settled.
+    /// Returns the domain of a place, if it is determined.
     pub(super) fn domain(&self, place: usize) -> Option<usize> {
         match self.spot(place) {
             Spot::In(domain) => Some(domain),
@@ -107,18 +107,18 @@ impl Topology {
         }
     }
 
-    /// Returns every domain in which a place may come to stand.
+    /// Returns every domain that a place may end up in.
     pub(super) fn all(&self, place: usize) -> BTreeSet<usize> {
         let others = self.others.get(&place).into_iter().flatten().copied();
         others.chain(self.domain(place)).collect()
     }
 
-    /// Returns a domain as findings name it.
+    /// Returns the name of a domain in findings.
     pub(super) fn title(&self, domain: usize) -> &str {
         self.titles.get(domain).map_or("nowhere", String::as_str)
     }
 
-    /// Returns how many domains there are.
+    /// Returns the number of domains.
     pub(super) const fn len(&self) -> usize {
         self.titles.len()
     }
@@ -165,8 +165,8 @@ fn title(key: &LabelKey, domain: Domain<'_>, place: &str) -> String {
 }
 
 impl<'a> Crowd<'a> {
-    /// Gathers everybody. Pods of a node that is going are gone from there where the plan places them
-    /// elsewhere or says that it does not place them; the others stay as long as they can.
+    /// Gathers all pods. Pods leave a node being removed if the plan places them elsewhere or reports them as not
+    /// placed; the others stay as long as they can.
     pub(super) fn of(case: &Case<'a>) -> Self {
         let mut crowd = Self::default();
         let mut numbers: BTreeMap<&NodeName, usize> = BTreeMap::new();
@@ -198,7 +198,7 @@ impl<'a> Crowd<'a> {
                 let (others, taints) = (Rc::clone(&site.others), site.taints.clone());
                 crowd.places.push(Place { title, labels, others, taints, stays: true });
             }
-            // Where room is kept nobody stands.
+            // Placeholder pods are never bound.
             for pod in site.pods.iter().filter(|pod| !pod.key.is_placeholder()) {
                 gathering.place(pod, place);
             }
@@ -223,13 +223,13 @@ impl<'a> Crowd<'a> {
         self.topologies = keys.into_iter().map(|key| (key, Topology::of(&self.places, key))).collect();
     }
 
-    /// Returns the domains of a label that a required rule of some group names.
+    /// Returns the topology of a label; empty if no group has a required rule with this key.
     pub(super) fn topology(&self, key: &LabelKey) -> &Topology {
         const NONE: &Topology = &Topology { spots: Vec::new(), others: BTreeMap::new(), titles: Vec::new() };
         self.topologies.get(key).unwrap_or(NONE)
     }
 
-    /// Returns the groups of these namespaces that a selector selects; an absent one selects nothing.
+    /// Returns the groups of these namespaces that a selector matches; an absent selector matches nothing.
     pub(super) fn selected(
         &self,
         selector: Option<&LabelSelector>,
@@ -250,7 +250,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Returns the namespaces of pods that a term of a pod of this namespace speaks of.
+    /// Returns the namespaces that a term applies to, for a pod of namespace `own`.
     pub(super) fn reach(
         &self,
         own: &'a Namespace,
@@ -268,8 +268,7 @@ impl<'a> Crowd<'a> {
     }
 }
 
-/// The pods that are not where they were when all is done: what the plan places, and what it says it does
-/// not place.
+/// Returns the pods that are not where they were in the final placement: placed or reported as not placed.
 fn leavers<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
     let evidence = &case.plan.evidence;
     let placed = evidence.placements.values().flat_map(|placement| &placement.pods);
@@ -278,7 +277,7 @@ fn leavers<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
     placed.chain(evidence.kept.values().flatten()).chain(unplaced).chain(held).collect()
 }
 
-/// Returns the labels that are topologies of a required rule of a pod.
+/// Returns the topology keys of a pod's required rules.
 pub(super) fn topology_keys(spec: &PodSpec) -> impl Iterator<Item = &LabelKey> {
     let is_required = |strength| strength == Strength::Required;
     let spread = spec.spread.iter().filter(move |constraint| is_required(constraint.strength));
@@ -298,8 +297,7 @@ fn selects_namespace(selector: &LabelSelector, namespace: &Namespace, labels: &N
     })
 }
 
-/// Groups while they are gathered. Contents are compared once for each place in memory: thousands of pods
-/// share theirs.
+/// Groups under construction. Specs are compared once per allocation: thousands of pods share one.
 #[derive(Default)]
 struct Gathering<'a> {
     groups: Vec<Group<'a>>,

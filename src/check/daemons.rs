@@ -1,6 +1,6 @@
-//! Daemonsets: which of them come to a node, and which of those are there already.
+//! Daemonsets: which of them put a pod on a node, and which already have one there.
 //!
-//! One that is only assumed is no exception: it comes where no pod of its name runs.
+//! An assumed daemonset is no exception: it comes unless a pod of its name already runs.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::taints::repels_daemon;
 use crate::model::{LabelKey, Node, Pod, Pool, Taint};
 use crate::snapshot::{Daemon, Snapshot};
 
-/// Returns the daemonsets that will put a pod on a node that exists and have none there yet.
+/// Returns the daemonsets that will put a pod on an existing node and have none there yet.
 pub(super) fn to_come<'a>(
     snapshot: &'a Snapshot,
     node: &Node,
@@ -30,7 +30,7 @@ pub(super) fn to_come<'a>(
         .collect()
 }
 
-/// Returns the daemonsets that will put a pod on a node that is made.
+/// Returns the daemonsets that will put a pod on a new node.
 pub(super) fn on_new<'a>(snapshot: &'a Snapshot, pool: &Pool, labels: &Labels) -> Vec<&'a Daemon> {
     let given = |key: &LabelKey| snapshot.catalog.is_well_known(key);
     let daemons = snapshot.daemons.iter();

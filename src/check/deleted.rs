@@ -1,7 +1,7 @@
-//! Nodes that somebody deletes: each is one that is being deleted, has a NodeClaim and a pool that is there, and a VM of
-//! nodeform's or none; and a plan that removes such nodes does nothing else.
+//! Nodes deleted by users: each is being deleted and has a NodeClaim, an existing pool, and a VM of nodeform's or none.
+//! A plan that removes such nodes does nothing else.
 //!
-//! What their pods ask is not judged: it is heeded when they are drained.
+//! Their pods' rules are not checked: the drain respects them.
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
@@ -31,8 +31,8 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     faults
 }
 
-/// Why something of a node that is being deleted is more than what its VM left behind: nothing is drained then, so there
-/// must be none, and every VM and network interface must have been seen.
+/// Returns why the rest of a node being deleted is more than the remains of its VM. Nothing is drained in this case, so
+/// there must be no VM, and all VMs and network interfaces must have been listed.
 fn left_over(case: &Case<'_>, node: &Node) -> Vec<String> {
     let mut faults = Vec::new();
     if !node.claimed.is_own || !node.claimed.is_deleted || node.claim.is_none() {
@@ -57,8 +57,8 @@ fn left_over(case: &Case<'_>, node: &Node) -> Vec<String> {
     faults
 }
 
-/// A VM that is there has nodeform's tag; where none is there the claim is nodeform's. A plan that is read from its file is
-/// judged without what Azure said.
+/// Checks that nodeform owns the node: an existing VM must have nodeform's tag, and without a VM the claim must be
+/// nodeform's. Skipped without Azure's facts, as for a plan read from its file.
 fn foreign(case: &Case<'_>, node: &Node) -> Option<String> {
     let facts = case.snapshot.azure.as_ref()?;
     let Some(vms) = &facts.vms else {
@@ -70,7 +70,7 @@ fn foreign(case: &Case<'_>, node: &Node) -> Option<String> {
     (!is_ours).then(|| "is removed as deleted, and nodeform did not make it".to_owned())
 }
 
-/// Returns what a plan for such nodes does beside.
+/// Returns the other changes of a plan that removes such nodes.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     if case.plan.spec.wishes.deleted.is_empty() {
         return Vec::new();

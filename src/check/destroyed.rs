@@ -1,7 +1,7 @@
-//! Destroying: a plan that is to take everything away makes and changes nothing, and says of every node that is managed
-//! that it goes or why it stays. No other plan takes a node away for that reason.
+//! Destroying: a destroy plan creates and updates nothing, and either removes each managed node or says why it is kept.
+//! No other plan removes nodes for this reason.
 //!
-//! Pods keep their nodes as they keep those that have drifted; what becomes of the pods is no reason to keep one.
+//! Pods protect their nodes as they protect drifted ones. A missing place for its pods is no reason to keep a node.
 
 use std::collections::BTreeSet;
 
@@ -26,7 +26,7 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     faults
 }
 
-/// Returns what a plan that is to destroy does beside, and the nodes of which it says nothing.
+/// Returns the other changes of a destroy plan, and the nodes that it does not mention.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     if !case.plan.spec.wishes.destroy {
         return Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Whether the plan is about a node: a pool has it, and it is among the targets where there are any.
+/// Returns whether the plan is about a node: it has a pool, and is a target if there are any.
 fn is_meant(case: &Case<'_>, node: &Node) -> bool {
     let Some(pool) = &node.pool else { return false };
     let targets = &case.plan.spec.targets;

@@ -1,8 +1,8 @@
-//! Nodes that are due: they do differ from what is asked for, are too old or unhealthy, and every pod of theirs may be
-//! evicted and has a sure place.
+//! Nodes that are due: they really are drifted, expired, unhealthy or excess, and each of their pods may be evicted and
+//! has a safe place.
 //!
-//! Pods keep no unhealthy node, and none whose NodeClaim says for how long it drains at most. What a node has beyond its
-//! pool's template is nobody's business.
+//! Pods never protect an unhealthy node, nor one whose NodeClaim has a termination grace period. Labels and taints that
+//! a node has beyond its pool's template are ignored.
 
 use super::case::Case;
 use super::underutilized;
@@ -15,7 +15,7 @@ pub(super) fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> 
     let called = reason.to_string().to_lowercase();
     let Some(pool) = node.pool.as_ref().and_then(|name| case.pool(name)) else { return faults };
     let has_come_up = node.claim.is_some() && node.stage == NodeStage::Initialized;
-    // What is too many goes whatever it is.
+    // An excess node may be removed in any state.
     if !has_come_up && reason != DisruptionReason::Excess {
         faults.push(format!("is removed as {called}, but has no NodeClaim or never came up"));
     }
@@ -61,7 +61,8 @@ fn is_too_old(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
     age.is_some_and(|age| age >= most)
 }
 
-/// What Azure's provider calls unhealthy: not ready for ten minutes, or given up by Azure. So is a machine without its Node.
+/// Returns whether the Azure provider calls a node unhealthy: not ready for ten minutes, or failed by Azure. A VM that
+/// lost its Node is unhealthy too.
 fn is_unhealthy(case: &Case<'_>, node: &Node) -> bool {
     if node.uid.is_none() && node.claimed.is_lost && node.claimed.lost_since.is_some() {
         return true;
@@ -80,7 +81,7 @@ fn is_unhealthy(case: &Case<'_>, node: &Node) -> bool {
     })
 }
 
-/// Where more than a fifth of a pool, rounded up, is unhealthy, no node is to blame.
+/// Reports a pool with more than a fifth of its nodes, rounded up, unhealthy: then no single node is at fault.
 fn too_many(case: &Case<'_>, pool: &Pool) -> Option<String> {
     let of_pool = || case.snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let all = of_pool().count();
@@ -107,7 +108,7 @@ fn differs(case: &Case<'_>, node: &Node, pool: &Pool) -> bool {
     if of_pool.is_some_and(|stamp| stamp.hash != hash) {
         return true;
     }
-    // What a node of this very template lost comes back in place.
+    // Labels that a node of this template lost are restored in place.
     let is_given = |key: &LabelKey| of_pool.is_some() && pool.labels.contains_key(key);
     let is_set_by_others =
         |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);

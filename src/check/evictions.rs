@@ -1,8 +1,9 @@
-//! PodDisruptionBudgets: no pod goes that may never go, and the drains of one wave together evict no more pods of a
-//! budget than it lets go at once.
+//! PodDisruptionBudgets: no protected pod is evicted, and the drains of one wave together evict no more pods of a
+//! budget than it allows at the same time.
 //!
-//! A node that alone has more of them is drained by itself, pod after pod. Every wave waits for the pods of the one
-//! before to be up again, so each finds its budgets whole; nodes that are going already take from those of the first.
+//! A node that alone has more of them is drained by itself, one pod at a time. Every wave waits until the pods of the
+//! previous one are up again, so each wave starts with full budgets. Nodes already being deleted reduce the budgets of
+//! the first.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +14,7 @@ use crate::model::{NodeName, Pod, PodPlace};
 use crate::plan::Step;
 use crate::snapshot::Snapshot;
 
-/// A budget, and how many healthy pods it can spare.
+/// A budget and its allowed disruptions.
 pub(super) struct Spare<'a> {
     budget: &'a DisruptionBudget,
     spare: u32,
@@ -31,7 +32,7 @@ impl Spare<'_> {
         self.budget.namespace == pod.key.namespace && selector.selects(&pod.spec.labels)
     }
 
-    /// Whether the budget must spare the pod when it is evicted.
+    /// Returns whether evicting the pod counts against the budget.
     fn spares(&self, pod: &Pod) -> bool {
         !pod.is_daemon && is_up(pod) && self.covers(pod)
     }
@@ -42,8 +43,8 @@ fn is_up(pod: &Pod) -> bool {
     is_bound && !pod.is_terminating && !pod.state.is_unready
 }
 
-/// What the cluster says it can spare; where it has not said so, what runs beyond the least that must, which of all
-/// pods is a part that is rounded in favour of the bound's own number.
+/// Returns the disruptions allowed by the budget's status. Without a status, they are the running pods beyond the
+/// required minimum; percentages are of all pods, with the budget's own number rounded up.
 fn spare_of(snapshot: &Snapshot, budget: &DisruptionBudget) -> u32 {
     if let Some(counts) = budget.counts {
         return counts.disruptions_allowed;
@@ -70,7 +71,7 @@ fn spare_of(snapshot: &Snapshot, budget: &DisruptionBudget) -> u32 {
     u32::try_from(up.saturating_sub(least)).unwrap_or(u32::MAX)
 }
 
-/// Returns why budgets do not let a pod go.
+/// Returns why budgets do not allow a pod to be evicted.
 pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     let own: Vec<&Spare<'_>> = case.spares.iter().filter(|spare| spare.covers(pod)).collect();
     match own[..] {
@@ -84,7 +85,7 @@ pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     }
 }
 
-/// Returns the waves whose drains overrun a budget together.
+/// Returns the waves whose drains together exceed a budget.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for spare in &case.spares {
@@ -113,7 +114,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the nodes that each wave drains; those that are going already are counted as such.
+/// Returns the nodes that each wave drains, without those already being deleted.
 fn drained<'a>(case: &Case<'a>) -> Vec<BTreeSet<&'a NodeName>> {
     let changes = &case.plan.spec.changes;
     let waves = case.plan.spec.waves.iter().map(|wave| {

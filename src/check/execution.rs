@@ -1,7 +1,7 @@
-//! How a live plan is carried out: each choice is one that the claim lists and that may be bought at no more than it says,
-//! existing nodes are those that were seen, and no removal starts before what takes its pods.
+//! Execution of a live plan: the claim admits each choice at no more than the stated price, existing nodes are the
+//! observed ones, and no removal starts before the new nodes that take its pods.
 //!
-//! What a VM is made of is not judged: that follows from the class, and whoever launches it makes it again.
+//! The VM's configuration is not checked: it follows from the class, and the launch builds it again.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,7 +17,7 @@ use crate::plan::{ChangeId, Choice};
 use crate::snapshot::Snapshot;
 use crate::snapshot::azure::{VmFacts, is_of_claim};
 
-/// Returns what is wrong with how a plan is carried out.
+/// Returns what is wrong with a plan's execution section.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let spec = &case.plan.spec;
     let Some(execution) = &spec.execution else {
@@ -77,7 +77,7 @@ fn head(case: &Case<'_>, execution: &Execution) -> Vec<String> {
     faults
 }
 
-/// What is tried for a node: the first choice first, each once, and only what the claim admits.
+/// Checks the launch choices of a node: first choice first, no duplicates, and only what the claim admits.
 fn launch(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String> {
     let choices = execution.choices(&made.create.spec);
     let mut faults = Vec::new();
@@ -127,7 +127,7 @@ fn launch(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String
     faults
 }
 
-/// What the first choice costs, where it is offered: it is judged by other rules whether it is.
+/// Returns the price of the first choice, if it is offered; other rules check whether it is.
 fn first_price(case: &Case<'_>, made: &Made<'_>) -> Option<Option<MicroUsdPerHour>> {
     let offered = case.pool(made.pool).and_then(|pool| case.offered_to(pool))?;
     let size = offered.types.iter().find(|size| size.name == *made.size)?;
@@ -137,7 +137,7 @@ fn first_price(case: &Case<'_>, made: &Made<'_>) -> Option<Option<MicroUsdPerHou
     Some(effective_price(case, size, offering).known())
 }
 
-/// Only waiting pods that are placed on the node are meant to go there.
+/// Checks that only pending pods placed on the node are nominated to it.
 fn nominated(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<String> {
     let waits = |key: &&PodKey| {
         !key.is_placeholder() && case.pods.get(key).is_some_and(|pod| pod.place == PodPlace::Waiting)
@@ -148,8 +148,8 @@ fn nominated(case: &Case<'_>, execution: &Execution, made: &Made<'_>) -> Vec<Str
     if is_so { Vec::new() } else { vec!["nominates other pods than those that wait for it".to_owned()] }
 }
 
-/// A node says that it is made for the pods that are placed on it, and for no others. `asked` is the world with pods as they
-/// are written, which templates are told by: in that of the case they require what they only prefer.
+/// Checks that a node states the purposes of exactly the pods placed on it. `asked` is the snapshot with pods as
+/// written, because purposes are derived from templates: in the case's snapshot pods require what they only prefer.
 pub(super) fn made_for(asked: &Snapshot, case: &Case<'_>) -> Vec<Finding> {
     let Some(execution) = &case.plan.spec.execution else { return Vec::new() };
     let pods: BTreeMap<&PodKey, &Pod> = asked.pods.iter().map(|pod| (&pod.key, pod)).collect();
@@ -168,7 +168,7 @@ pub(super) fn made_for(asked: &Snapshot, case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// The new nodes that take pods of each node.
+/// Returns the new nodes that take pods of each existing node.
 fn takers<'c>(case: &'c Case<'_>) -> BTreeMap<&'c NodeName, BTreeSet<&'c ChangeId>> {
     let mut takers: BTreeMap<&NodeName, BTreeSet<&ChangeId>> = BTreeMap::new();
     for (node, pods) in &case.running {
@@ -201,7 +201,8 @@ fn removal(
     faults
 }
 
-/// The node is held fast by what was seen of it. A plan that is read from its file is judged without what Azure said.
+/// Checks that the plan identifies the node as observed. Skipped without Azure's facts, as for a plan read from its
+/// file.
 fn identity(case: &Case<'_>, said: Option<&NodeIdentity>, node: &NodeName) -> Vec<String> {
     let Some(said) = said else { return vec!["is changed, and nothing says which VM it is".to_owned()] };
     let Some((facts, node)) = case.snapshot.azure.as_ref().zip(case.nodes.get(node)) else {
@@ -212,7 +213,7 @@ fn identity(case: &Case<'_>, said: Option<&NodeIdentity>, node: &NodeName) -> Ve
         let own = node.provider_id.as_ref().map(|id| id.to_ascii_lowercase());
         own == Some(format!("azure://{}", vm.id.to_ascii_lowercase()))
     });
-    // What somebody deletes before its claim names a VM is known by its name.
+    // A node that a user deletes before its claim names a VM is identified by its name.
     let is_deleted = case.plan.spec.wishes.deleted.contains(&node.name);
     let is_named = |vm: &&VmFacts| {
         let claim = node.claim.as_ref().filter(|_| is_deleted);

@@ -1,39 +1,39 @@
-//! What the judge objects to.
+//! Findings: the checker's results.
 
 use std::fmt;
 
 /// The rule that a plan breaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Rule {
-    /// Every waiting pod is placed once, or accounted for; nothing else is placed.
+    /// Every pending pod is placed once or reported; nothing else is placed.
     Pods,
-    /// A pod that is gated, or that uses a rule which is not planned with, is not placed.
+    /// Pods that are gated or use an unsupported rule are not placed.
     HeldBack,
-    /// Room for pods to come is kept from no pod, and said.
+    /// Headroom is reported, and never takes capacity that a pod needs.
     Headroom,
     /// The requests of all pods and daemonsets fit on their node.
     Capacity,
     /// Pods tolerate the taints of their node.
     Taints,
-    /// The labels of the node are those that its pods ask for.
+    /// Nodes have the labels that their pods require.
     NodeAffinity,
-    /// Required topology spread: an order exists in which Kubernetes binds the placed pods.
+    /// Required topology spread: Kubernetes can bind the placed pods in some order.
     Spread,
-    /// Required pod affinity: every placed pod has the pods near it that it must be near.
+    /// Required pod affinity: every placed pod has the pods that it requires in its domain.
     PodAffinity,
-    /// Required pod anti-affinity: no placed pod shares a domain with one that it, or that keeps it, away.
+    /// Required pod anti-affinity: no placed pod shares a domain with a pod that it repels or that repels it.
     PodAntiAffinity,
-    /// Of a gang at least so many pods are placed, or none, and so many go on running.
+    /// The required minimum of a gang's pods is placed, or none, and no plan evicts it below that minimum.
     Gangs,
-    /// The volumes of every placed pod exist, or are made, where its node is.
+    /// The volumes of every placed pod exist, or can be created, where its node is.
     Volumes,
-    /// No two pods of a node take the same port of it.
+    /// No two pods of a node use the same host port.
     HostPorts,
-    /// The size can be had in that zone and capacity type, and is what the pool asks for.
+    /// The size is available in that zone and capacity type, and the pool allows it.
     Offering,
-    /// A claim lists as many distinct values as its pool asks for.
+    /// A claim lists as many distinct values as its pool requires.
     MinValues,
-    /// Prices are those of the catalogue and of the fleet; an unknown one is never a number.
+    /// Prices are those of the catalogue and the fleet; an unknown price is never a number.
     Price,
     /// A pool stays within its limits.
     PoolLimits,
@@ -41,31 +41,31 @@ pub enum Rule {
     FleetLimits,
     /// The subscription stays within its quotas.
     Quota,
-    /// A node is made from a pool only for a pod that no heavier pool could take.
+    /// A node is created from a pool only if no heavier pool could take its pod.
     PoolWeight,
-    /// Only nodes that may go are removed.
+    /// Only nodes that may be disrupted are removed.
     Removal,
-    /// A pool that asks for a number of nodes comes to it.
+    /// A fixed pool ends up with its number of nodes.
     Replicas,
-    /// No more nodes go at once than the pool's budgets let go.
+    /// No more nodes are removed at the same time than the pool's budgets allow.
     Budget,
-    /// What the fleet freezes or puts on hold is not done.
+    /// Nothing that the fleet freezes or holds is changed.
     Hold,
-    /// Names are valid, unique and derived from what they name.
+    /// Names are valid, unique and derived from the item that they name.
     Names,
-    /// Waves come in order, and what a change waits for exists.
+    /// Waves are in order, and every change's dependencies exist.
     Order,
-    /// Nothing that could not be read is decided about.
+    /// No decision is based on data that could not be read.
     Gaps,
-    /// The totals, the digest and the provenance are those of the plan's content.
+    /// Totals, digest and provenance match the plan's content.
     Content,
-    /// What is supposed and left out is said, and holds.
+    /// Assumptions and omissions are stated and respected.
     Supposed,
-    /// Who preempts others has no place without, and those who give way are of a lower priority and all needed.
+    /// A preempting pod has no place otherwise, and its victims have lower priority and are all needed.
     Preemption,
-    /// A live plan is carried out as it says: by choices that its claims admit, on the nodes that were seen, in order.
+    /// A live plan is applied as stated: choices that its claims admit, on the observed nodes, in order.
     Execution,
-    /// Soft preferences cost no more than they may, and what is said of them agrees.
+    /// Soft preferences stay within their cost limit, and the plan's statements about them agree.
     Preferences,
 }
 
@@ -105,7 +105,7 @@ impl Rule {
         Self::Preferences,
     ];
 
-    /// Returns the rule's name for people.
+    /// Returns the rule's display name.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -150,19 +150,19 @@ impl fmt::Display for Rule {
     }
 }
 
-/// One thing that is wrong with a plan.
+/// A fault of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Finding {
-    /// The rule that is broken.
+    /// The broken rule.
     pub rule: Rule,
-    /// What it is about, such as ``pod `web/front-1` ``.
+    /// The object concerned, such as ``pod `web/front-1` ``.
     pub object: String,
-    /// What is wrong, with what is wanted and what there is.
+    /// The fault, with expected and actual values.
     pub message: String,
 }
 
 impl Finding {
-    /// Makes a finding.
+    /// Creates a finding.
     pub(super) fn new(rule: Rule, object: impl Into<String>, message: impl Into<String>) -> Self {
         Self { rule, object: object.into(), message: message.into() }
     }

@@ -1,8 +1,8 @@
-//! Gangs: of each at least so many pods have a place in the end, or none is given one; and no plan evicts so many that fewer
-//! run.
+//! Gangs: the required minimum of a gang's pods has a place in the end, or none gets one, and no plan evicts so many
+//! that fewer run.
 //!
-//! A pod whose group nothing declares is given no place. What runs on a node that fails or that somebody deletes is lost
-//! whatever is planned: it may move, and counts for no gang.
+//! A pod whose group is not declared gets no place. Pods on a failing node, or on one that a user deletes, are lost
+//! with any plan: they may move and count for no gang.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::model::{DisruptionReason, GroupRef, Namespace, NodeName, Pod, PodKey, PodPlace};
 
-/// Returns the pods that are placed without enough others of their gang, and the nodes that are removed with too many.
+/// Returns the pods that are placed without enough others of their gang, and removed nodes that run too many of a gang.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let placed = placed(case);
     let found = |gang: Members<'_, '_>| match gang.least {
@@ -20,7 +20,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     gangs(case, &placed).into_iter().flat_map(found).collect()
 }
 
-/// Returns the pods that may go without a place though there is room: their gang has none for enough of them.
+/// Returns the pods that may stay unplaced despite free capacity, because too few pods of their gang have a place.
 pub(super) fn excused<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
     let placed = placed(case);
     let mut gangs = gangs(case, &placed);
@@ -35,7 +35,7 @@ fn placed<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
     }
 }
 
-/// Returns every gang, and every group that nothing declares.
+/// Returns every gang, and every group that is not declared.
 fn gangs<'m, 'a>(case: &'m Case<'a>, placed: &'m BTreeSet<&'a PodKey>) -> Vec<Members<'m, 'a>> {
     let mut members: BTreeMap<(&Namespace, &GroupRef), Vec<&Pod>> = BTreeMap::new();
     for pod in case.snapshot.pods.iter().filter(|pod| !pod.is_daemon && !pod.is_terminating) {
@@ -49,7 +49,7 @@ fn gangs<'m, 'a>(case: &'m Case<'a>, placed: &'m BTreeSet<&'a PodKey>) -> Vec<Me
         let declared = groups.find(|known| known.namespace == *namespace && known.name == name);
         let least = match declared {
             None => None,
-            // Of policy `basic` each is bound by itself.
+            // Pods of policy `basic` are bound individually.
             Some(declared) => Some(usize::try_from(declared.least?).unwrap_or(usize::MAX)),
         };
         Some(Members { case, least, pods, placed })
@@ -57,17 +57,17 @@ fn gangs<'m, 'a>(case: &'m Case<'a>, placed: &'m BTreeSet<&'a PodKey>) -> Vec<Me
     members.into_iter().filter_map(gang).collect()
 }
 
-/// The pods of one gang.
+/// Pods of one gang.
 struct Members<'m, 'a> {
     case: &'m Case<'a>,
-    /// How many must have a place; none where nothing says it.
+    /// Required number of pods with a place; `None` if the group is not declared.
     least: Option<usize>,
     pods: Vec<&'a Pod>,
     placed: &'m BTreeSet<&'a PodKey>,
 }
 
 impl Members<'_, '_> {
-    /// Says something of each pod that is given a place which it does not have today.
+    /// Reports each pod that gets a place which it does not have today.
     fn given(&self, why: &str) -> Vec<Finding> {
         let needs_one = |pod: &Pod| match &pod.place {
             PodPlace::Waiting => true,
@@ -77,10 +77,10 @@ impl Members<'_, '_> {
         given.map(|pod| Finding::new(Rule::Gangs, format!("pod `{}`", pod.key), why)).collect()
     }
 
-    /// Returns how many have a place in the end.
+    /// Returns how many pods have a place in the end.
     fn standing(&self) -> usize {
         let stays = |pod: &Pod| match &pod.place {
-            // What a node that was not seen carries stays where it is.
+            // Pods on a node that was not read stay there.
             PodPlace::Bound(node) => self.case.nodes.get(node).is_none_or(|node| self.case.stays(node)),
             PodPlace::Waiting => false,
         };
@@ -96,7 +96,7 @@ impl Members<'_, '_> {
         self.given(&format!("is placed, and of its gang {standing} have a place where {least} must"))
     }
 
-    /// Returns the nodes that are removed though their pods must run.
+    /// Returns the removed nodes whose pods must keep running.
     fn torn(&self, least: usize) -> Vec<Finding> {
         let is_lost = |node: &NodeName| {
             let known = self.case.nodes.get(node);

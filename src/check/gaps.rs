@@ -1,17 +1,17 @@
-//! Gaps: what could not be read is never taken for empty.
+//! Gaps: data that could not be read is never taken as empty.
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::snapshot::GapKind;
 
-/// Returns the removals that rest on what is not known.
+/// Returns the removals that depend on unknown data.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut findings = strangers(case);
     findings.extend(unlisted(case));
     findings
 }
 
-/// Returns the removals of a plan that is carried out though kinds of the cluster could not be listed.
+/// Returns the removals of a live plan if kinds of the cluster could not be listed.
 fn unlisted(case: &Case<'_>) -> Vec<Finding> {
     let mut gaps = case.snapshot.gaps.iter();
     let gap = gaps.find(|gap| gap.kind == GapKind::Unlistable || gap.kind == GapKind::Unlisted);
@@ -24,8 +24,8 @@ fn unlisted(case: &Case<'_>) -> Vec<Finding> {
     removed.map(|(_, delete)| finding(&delete.target.node)).collect()
 }
 
-/// A node that says it belongs to a pool and has no NodeClaim, where others have theirs, may be anybody's. It can be adopted,
-/// never removed.
+/// Returns removed nodes that have a pool but no NodeClaim, while other nodes have theirs: their owner is unknown. Such
+/// a node can be adopted, never removed.
 fn strangers(case: &Case<'_>) -> Vec<Finding> {
     let has_read_claims = case.snapshot.nodes.iter().any(|node| node.claim.is_some());
     let removed = case.plan.spec.deletes().filter_map(|(_, delete)| case.nodes.get(&delete.target.node));

@@ -1,4 +1,4 @@
-//! Room that CapacityBuffers keep: it is said how much there is, and no pod goes without for its sake.
+//! Headroom of CapacityBuffers: the plan states how much it keeps, and never at the expense of a pod.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::gangs;
 use super::room::{has_room, is_tied};
 use crate::model::{Buffer, DisruptionReason, Namespace, Node, Pod, PodKey, Resources};
 
-/// Returns what the report says wrongly of room, the pods that have no place where room is kept, and the nodes that go
-/// though room has no place without them.
+/// Returns wrong statements about headroom, pods without a place although headroom occupies one, and removed nodes
+/// whose headroom fits nowhere else.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = said(case).into_iter().chain(counted(case)).chain(limited(case)).collect();
     let unplaced = case.plan.evidence.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
@@ -21,7 +21,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     if !is_narrowed && pods.is_empty() {
         found.extend(given_up(case, &room));
     }
-    // Where pods are tied to others, one that came off late leaves room that nobody could have.
+    // With pods that are tied to others, one that is unplaced late leaves capacity that no pod could use.
     if is_narrowed || pods.iter().any(|pod| is_tied(pod)) {
         return found;
     }
@@ -36,7 +36,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the buffers for which there is room for another number of pods than they say.
+/// Returns the buffers that are planned with another number of placeholder pods than they request.
 fn counted(case: &Case<'_>) -> Vec<Finding> {
     let mut kept: BTreeMap<(&Namespace, &str), usize> = BTreeMap::new();
     for pod in case.pods.values().filter(|pod| pod.key.is_placeholder()) {
@@ -46,13 +46,13 @@ fn counted(case: &Case<'_>) -> Vec<Finding> {
     }
     let fault = |buffer: &Buffer| {
         let object = format!("CapacityBuffer `{}/{}`", buffer.namespace, buffer.name);
-        // Of what a gap names it is said that no room is kept, or less.
+        // A gap about a buffer says that none or less of it is kept.
         if case.snapshot.gaps.iter().any(|gap| gap.what == object) {
             return None;
         }
         let kept = kept.get(&(&buffer.namespace, buffer.name.as_str())).copied().unwrap_or(0);
         let asked = usize::try_from(buffer.replicas?).unwrap_or(usize::MAX);
-        // A share of the workload may be more, and limits may leave less.
+        // A percentage of the workload may be more, and limits may leave less.
         let is_right = kept == asked
             || (kept > asked && buffer.percent.is_some())
             || (kept < asked && buffer.limits.is_some());
@@ -62,7 +62,7 @@ fn counted(case: &Case<'_>) -> Vec<Finding> {
     case.policy.buffers.values().filter_map(fault).collect()
 }
 
-/// Returns the buffers whose room comes to more than their limits.
+/// Returns the buffers whose headroom exceeds their limits.
 fn limited(case: &Case<'_>) -> Vec<Finding> {
     let mut kept: BTreeMap<(&Namespace, &str), Resources> = BTreeMap::new();
     for pod in case.pods.values().filter(|pod| pod.key.is_placeholder()) {
@@ -85,7 +85,7 @@ fn limited(case: &Case<'_>) -> Vec<Finding> {
     case.policy.buffers.values().filter_map(fault).collect()
 }
 
-/// Returns the nodes that go to save something, where room has no place that they have.
+/// Returns the nodes that are removed to save money although unplaced headroom would fit on them.
 fn given_up(case: &Case<'_>, unplaced: &[&Pod]) -> Vec<Finding> {
     let to_save = |reason| matches!(reason, DisruptionReason::Empty | DisruptionReason::Underutilized);
     let deletes = case.plan.spec.deletes().filter(|(_, delete)| to_save(delete.reason));
@@ -118,7 +118,7 @@ fn said(case: &Case<'_>) -> Option<Finding> {
     Some(Finding::new(Rule::Headroom, "headroom", why))
 }
 
-/// Returns whether a node would hold a pod if it kept no room.
+/// Returns whether a node would fit a pod without its placeholders.
 fn gives_way(site: &Site<'_>, pod: &Pod) -> bool {
     let (placeholders, pods): (Vec<&Pod>, Vec<&Pod>) =
         site.pods.iter().copied().partition(|pod| pod.key.is_placeholder());

@@ -1,4 +1,5 @@
-//! Pods that must wait: gated ones, those whose like run on none of the nodes that were made for them, and those with a required rule that is not planned with yet. What they may need stays.
+//! Pods that are held back: gated pods, pods whose like run on none of the nodes created for them, and pods with a
+//! required rule that is not supported yet. Nodes that they may need are kept.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use super::labels::pod_meets;
 use super::taints::keeps_off;
 use crate::model::{Node, Pod, PodKey, PodSpec, Resources, SchedulingRule, Strength};
 
-/// Returns the pods that are placed although they must wait.
+/// Returns the pods that are placed although they are held back.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut known: BTreeMap<&PodSpec, Option<String>> = BTreeMap::new();
@@ -21,8 +22,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the first pod that a plan holds back for a rule and that would fit on an empty node. Where the plan makes
-/// nodes, one of those may carry for less what else would come to this one.
+/// Returns the first pod that is held back for an unsupported rule and would fit on an empty node. `None` if the plan
+/// creates nodes: one of those may carry, for less, what else would be placed here.
 pub(super) fn wants<'c>(case: &'c Case<'_>, node: &Node) -> Option<&'c PodKey> {
     if !case.made.is_empty() {
         return None;
@@ -32,7 +33,7 @@ pub(super) fn wants<'c>(case: &'c Case<'_>, node: &Node) -> Option<&'c PodKey> {
     site.running.iter().for_each(|pod| used.add(&pod.spec.requests));
     site.daemons.iter().for_each(|daemon| used.add(&daemon.spec.requests));
     let room = site.allocatable.minus(&used);
-    // What stands by others, or takes a port, may have its reasons to stay away.
+    // Pods with rules about other pods, or with host ports, may not fit here for other reasons.
     let is_alone = |PodSpec { host_ports, affinity, anti_affinity, spread, .. }: &PodSpec| {
         host_ports.is_empty() && affinity.is_empty() && anti_affinity.is_empty() && spread.is_empty()
     };
@@ -44,7 +45,7 @@ pub(super) fn wants<'c>(case: &'c Case<'_>, node: &Node) -> Option<&'c PodKey> {
     };
     let held = case.plan.evidence.report.held.iter().flat_map(|held| &held.pods);
     let known = held.filter_map(|key| Some((key, *case.pods.get(key)?)));
-    // Whoever lifts a gate may plan anew then.
+    // After lifting a gate the user can plan again.
     let mut waiting = known.filter(|(_, pod)| pod.spec.gates.is_empty() && pod.spec.withheld.is_none());
     waiting.find(|(_, pod)| fits(pod)).map(|(key, _)| key)
 }
@@ -60,8 +61,8 @@ fn must_wait(spec: &PodSpec) -> Option<String> {
         .map(|rule| format!("is placed although it requires `{}`, which is not planned with", rule.as_str()))
 }
 
-/// Returns the first rule that the pod requires and that plans do not know yet: volumes where nobody says which. Match
-/// fields are read as the label of the node's name, which is judged with the others.
+/// Returns the first required rule of the pod that is not supported: volumes only if they were not read. Match fields
+/// are read as a label with the node's name, which is checked like the others.
 fn unplanned_rule(spec: &PodSpec) -> Option<SchedulingRule> {
     let has_read_volumes = !spec.volumes.is_empty();
     let is_known = |rule: &SchedulingRule| {

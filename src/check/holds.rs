@@ -1,7 +1,7 @@
-//! Holds: nothing that the fleet freezes or puts on hold is carried out, and what is listed as held is not.
+//! Holds: nothing that the fleet freezes or holds is applied, nor anything that is listed as held.
 //!
-//! A freeze keeps back what is done by choice: empty, drifted, underutilized and destroyed nodes, and adoptions. Nodes that are too old
-//! or unhealthy, and whatever else is of a class on hold, are kept back by that class alone.
+//! A freeze holds voluntary changes: removal of empty, drifted, underutilized and destroyed nodes, and adoptions.
+//! Expired and unhealthy nodes, and other changes of a class on hold, are held only by that class.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,13 +14,13 @@ use super::finding::{Finding, Rule};
 use crate::model::{ChangeClass, DisruptionReason, Freeze, NodeName, PoolName};
 use crate::plan::Change;
 
-/// Returns what is changed and must wait.
+/// Returns the changes that must wait.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut changed = BTreeSet::new();
     for planned in case.plan.spec.changes.values() {
         let Some(target) = planned.change.target() else { continue };
-        // A node whose removal is held may change in place.
+        // A node whose removal is held may still be updated in place.
         changed.insert((&target.node, matches!(planned.change, Change::Update(_))));
         let what = match &planned.change {
             Change::Delete(delete) => of_reason(delete.reason),
@@ -59,7 +59,7 @@ fn why(
     pool: &PoolName,
     (class, reason): (ChangeClass, Option<DisruptionReason>),
 ) -> Option<String> {
-    // Who deletes a node has decided.
+    // A user who deletes a node has decided.
     if reason == Some(DisruptionReason::Deleted) {
         return None;
     }
@@ -67,7 +67,7 @@ fn why(
     let has = |classes: &BTreeMap<PoolName, BTreeSet<ChangeClass>>| {
         classes.get(pool).is_some_and(|classes| classes.contains(&class))
     };
-    // What is said of the pool counts before what is said of all.
+    // The pool's setting takes precedence over the fleet's.
     if has(&holds.pools) || holds.classes.contains(&class) && !has(&holds.lifted) {
         return Some(format!("is changed, but changes of class `{class}` are on hold"));
     }
@@ -85,7 +85,7 @@ fn why(
     Some(format!("is changed, but freeze `{}` is open", freeze.name))
 }
 
-/// A freeze is open from each hit of its schedule for its duration, and where that cannot be told.
+/// Returns whether a freeze is open: for its duration from each occurrence of its schedule, and if that is unknown.
 fn is_open(freeze: &Freeze, at: Option<Timestamp>) -> bool {
     let Some(window) = &freeze.window else { return true };
     let zone = match window.time_zone.as_deref() {
@@ -94,7 +94,7 @@ fn is_open(freeze: &Freeze, at: Option<Timestamp>) -> bool {
     };
     let cron = CronParser::builder().seconds(Seconds::Disallowed).build().parse(&window.schedule);
     let (Ok(zone), Ok(cron), Some(at)) = (zone, cron, at) else { return true };
-    // The last hit up to now: it is open where that is less than its duration ago.
+    // The freeze is open if the last occurrence up to now is less than its duration ago.
     let last = cron.find_previous_occurrence(&at.to_zoned(zone), true);
     last.is_ok_and(|hit| at.duration_since(hit.timestamp()) < window.duration)
 }

@@ -1,8 +1,7 @@
-//! The labels that a node has or will have, and whether a pod's wishes for them are met.
+//! Labels that a node has or will have, and whether they meet a pod's requirements.
 //!
-//! Kubernetes decides by the labels that stand on the node, so a new node is judged by the labels that are
-//! settled before it is made. A label that several values are still open for is met only where the pod
-//! would take each of them.
+//! Kubernetes uses the labels on the node, so a new node is checked against the labels that are settled before it is
+//! created. A label with several possible values meets a requirement only if the pod accepts each of them.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -20,38 +19,38 @@ enum Value {
     Settled(Arc<str>),
     /// It will have one of the values that this accepts.
     Open(Requirement),
-    /// It is absent unless a value that this accepts is chosen: values are only refused (`NotIn`), or all of
-    /// them are (`DoesNotExist`).
+    /// It is absent unless a value that this accepts is chosen: the requirement only excludes values (`NotIn`), or all
+    /// of them (`DoesNotExist`).
     Optional(Requirement),
 }
 
-/// The labels of a node; one that is not named is absent.
+/// Labels of a node; a label that is not listed is absent.
 #[derive(Clone, Debug)]
 pub(super) struct Labels {
     values: BTreeMap<LabelKey, Value>,
-    /// Whether the node's own name is still to be given.
+    /// Whether the node's own name is not known yet.
     is_unnamed: bool,
 }
 
-/// Where a node stands in the topology of a label.
+/// Domain of a node in the topology of a label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Domain<'l> {
-    /// With all nodes of this value.
+    /// The domain of all nodes with this value.
     Value(&'l str),
-    /// Alone: the value is its own name, which nobody knows yet.
+    /// A domain of its own: the value is the node's name, which is not known yet.
     Own,
-    /// Nobody knows: several values are open.
+    /// Unknown: several values are possible.
     Open,
-    /// Nowhere: it has no such label.
+    /// None: the node does not have the label.
     Absent,
 }
 
 impl Labels {
-    /// Returns the labels that stand on a node.
+    /// Returns the labels of an existing node.
     pub(super) fn of_node(node: &Node) -> Self {
         let mut values: BTreeMap<_, _> =
             node.labels.iter().map(|(key, value)| (key.clone(), Value::Settled(Arc::clone(value)))).collect();
-        // A claim that has not joined is known by the claim's name, which is not its node's.
+        // A claim that has not joined is listed under the claim's name, which is not its node's.
         let is_unnamed = node.stage == NodeStage::Launching;
         if !is_unnamed {
             let name = || Value::Settled(Arc::from(node.name.as_str()));
@@ -60,7 +59,7 @@ impl Labels {
         Self { values, is_unnamed }
     }
 
-    /// Returns the labels of a node that is made from this offering for this pool.
+    /// Returns the labels of a new node of this pool with this offering.
     pub(super) fn of_offering(pool: &Pool, size: &InstanceType, offering: &Offering) -> Self {
         let mut all = size.requirements.clone();
         all.add_all(&offering.requirements);
@@ -83,17 +82,17 @@ impl Labels {
             })
             .collect();
         let mut labels = Self { values, is_unnamed: true };
-        // The pool's labels stand on its nodes, whatever its requirements say.
+        // The pool's labels are set on its nodes, whatever its requirements say.
         for (key, value) in &pool.labels {
             labels.values.insert(key.clone(), Value::Settled(Arc::clone(value)));
         }
         labels
     }
 
-    /// Settles a label that was open, or that nothing spoke of.
+    /// Settles a label that was open or not mentioned.
     ///
     /// # Errors
-    /// What is wrong with the choice; the label stays as it was then.
+    /// What is wrong with the choice; the label then stays as it was.
     pub(super) fn choose(
         &mut self,
         key: &LabelKey,
@@ -117,7 +116,7 @@ impl Labels {
         Ok(())
     }
 
-    /// Returns the labels as whoever counts nodes will find them: of endless values it has one that nobody names.
+    /// Returns the labels for counting nodes: a label with unlimited values gets one that no list contains.
     pub(super) fn in_the_end(&self) -> Cow<'_, Self> {
         let is_endless = |value: &Value| match value {
             Value::Open(open) => open.listed().is_none() && open.bounds() == (None, None),
@@ -128,7 +127,7 @@ impl Labels {
         }
         let mut labels = self.clone();
         for value in labels.values.values_mut().filter(|value| is_endless(value)) {
-            // No label has such a value, so no list names it.
+            // Not a valid label value, so no list contains it.
             *value = Value::Settled(Arc::from("?"));
         }
         Cow::Owned(labels)
@@ -158,9 +157,8 @@ impl Labels {
         }
     }
 
-    /// Returns whether the node may come to meet the requirements: as [`Self::meet`], but a label that is
-    /// open counts as met where some value of it would do, and one that nothing speaks of where
-    /// `may_be_given` says that it can be.
+    /// Returns whether the node may meet the requirements. Like [`Self::meet`], but an open label meets a requirement
+    /// if one of its values does, and a label that is not mentioned if `may_be_given` accepts it.
     pub(super) fn may_meet(&self, wanted: &Requirements, may_be_given: impl Fn(&LabelKey) -> bool) -> bool {
         wanted.iter().all(|(key, requirement)| match self.values.get(key) {
             Some(Value::Open(open)) => open.intersects(requirement),
@@ -172,7 +170,7 @@ impl Labels {
         })
     }
 
-    /// Returns where the node stands in the topology of a label.
+    /// Returns the node's domain in the topology of a label.
     pub(super) fn domain(&self, key: &LabelKey) -> Domain<'_> {
         match self.values.get(key) {
             Some(Value::Settled(value)) => Domain::Value(value),
@@ -182,7 +180,7 @@ impl Labels {
         }
     }
 
-    /// Returns whether the node has, or may come to have, this value.
+    /// Returns whether the node has, or may get, this value.
     pub(super) fn may_be(&self, key: &LabelKey, value: &str) -> bool {
         match self.values.get(key) {
             Some(Value::Settled(present)) => &**present == value,
@@ -201,8 +199,8 @@ impl Labels {
     }
 }
 
-/// Returns whether every value that is still open would be accepted; for open values that cannot be listed,
-/// whether nothing is asked of them.
+/// Returns whether every value that is still possible is accepted; if they cannot be listed, whether nothing is
+/// required of them.
 fn takes_every(wanted: &Requirement, open: &Requirement) -> bool {
     match open.listed() {
         Some(values) => values.iter().all(|value| wanted.accepts(value)),
@@ -210,8 +208,8 @@ fn takes_every(wanted: &Requirement, open: &Requirement) -> bool {
     }
 }
 
-/// Returns what is wrong with putting a pod on a node with these labels: the node selector and one term of
-/// the required node affinity must hold.
+/// Checks that a pod may run on a node with these labels: its node selector and one term of its required node affinity
+/// must be met.
 pub(super) fn pod_meets(spec: &PodSpec, labels: &Labels) -> Result<(), String> {
     labels.meet(&spec.node_selector)?;
     let Some(terms) = &spec.node_affinity.required else { return Ok(()) };
@@ -225,8 +223,8 @@ pub(super) fn pod_meets(spec: &PodSpec, labels: &Labels) -> Result<(), String> {
     nearest
 }
 
-/// Returns whether a daemonset's pod may come to such a node. Labels that are still open, or of which
-/// `may_be_given` says that the node can still get them, count in its favour: its room has to be kept.
+/// Returns whether a daemonset's pod may come to such a node. Open labels, and labels that `may_be_given` says the node
+/// can still get, count in its favour: its capacity must be reserved.
 pub(super) fn daemon_may_come(
     spec: &PodSpec,
     labels: &Labels,

@@ -1,7 +1,7 @@
-//! Limits of pools and of the fleet: what exists and what is made stay within them together.
+//! Limits of pools and the fleet: existing and new nodes together stay within them.
 //!
-//! As in Karpenter, a node counts until it is gone, also one that the plan removes, and lowering a limit
-//! takes nothing away: only plans that make nodes are held to it.
+//! As in Karpenter, a node counts until it is gone, even if the plan removes it. Lowering a limit removes nothing:
+//! limits only apply to plans that create nodes.
 
 use std::collections::BTreeMap;
 
@@ -13,16 +13,16 @@ use crate::model::{
     CapacityType, InstanceType, MicroUsd, MicroUsdPerHour, Offering, Pool, PoolName, ResourceName, Resources,
 };
 
-/// How much there is of nodes.
+/// Number and capacity of nodes.
 #[derive(Clone, Debug, Default)]
 struct Amount {
     nodes: u64,
     capacity: Resources,
-    /// How many of the nodes the plan makes.
+    /// Number of nodes that the plan creates.
     made: u64,
 }
 
-/// How much there is when everything is made and nothing is removed yet.
+/// Usage when every node is created and none is removed yet.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Usage {
     pools: BTreeMap<PoolName, Amount>,
@@ -31,7 +31,7 @@ pub(super) struct Usage {
 }
 
 impl Usage {
-    /// Counts what exists and what the plan makes.
+    /// Counts existing nodes and nodes that the plan creates.
     pub(super) fn of(case: &Case<'_>) -> Self {
         let mut usage = Self::default();
         for node in &case.snapshot.nodes {
@@ -55,8 +55,8 @@ impl Usage {
     }
 }
 
-/// Returns whether a pool, and the fleet, have room for one more node of a size beside this usage. A limit
-/// of money is taken to leave none: what it leaves depends on the order of decisions.
+/// Returns whether pool, fleet and quotas allow one more node of a size beyond this usage. A cost limit counts as
+/// reached: what is left of it depends on the order of decisions.
 pub(super) fn pool_has_room(
     case: &Case<'_>,
     pool: &Pool,
@@ -76,7 +76,7 @@ pub(super) fn pool_has_room(
         && usage.quotas.have_room(case, (size, offering.capacity_type))
 }
 
-/// A limit, and how much there is of what it limits.
+/// A limit and its usage.
 struct Limit {
     rule: Rule,
     who: String,
@@ -85,17 +85,17 @@ struct Limit {
     most: i64,
 }
 
-/// Another size in the place of a node that is made.
+/// A substitute for a new node's size.
 pub(super) struct Swap<'c> {
     pub(super) pool: &'c Pool,
     pub(super) planned: (&'c InstanceType, CapacityType),
     pub(super) other: (&'c InstanceType, CapacityType),
-    /// By how much the other costs more.
+    /// Extra cost of the substitute.
     pub(super) dearer_by: MicroUsdPerHour,
 }
 
 impl Swap<'_> {
-    /// Returns the limit that the nodes would be beyond with it; nothing where it takes no more than what is planned.
+    /// Returns the limit that the substitute exceeds; `None` if it needs no more than the planned size.
     pub(super) fn beyond(&self, case: &Case<'_>, usage: &Usage) -> Option<(Rule, String)> {
         if let Some(why) = usage.quotas.beyond_instead(case, self.planned, self.other) {
             return Some((Rule::Quota, why));
@@ -135,7 +135,7 @@ impl Swap<'_> {
     }
 }
 
-/// Returns the limits that the plan goes beyond.
+/// Returns the limits that the plan exceeds.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let usage = Usage::of(case);
     let mut found = Vec::new();
@@ -165,7 +165,7 @@ fn beyond(what: &str, after: &str, limit: &str) -> String {
     format!("{what}: the nodes that exist and those to make have {after}, the limit is {limit}")
 }
 
-/// Returns whether the nodes to make of a pool add to this resource at all.
+/// Returns whether the new nodes of a pool add to this resource.
 fn makes_any(case: &Case<'_>, pool: &PoolName, resource: &ResourceName) -> bool {
     let of_pool = case.made.iter().filter(|made| made.pool == pool);
     of_pool.filter_map(|made| case.bought(made)).any(|(_, size, _)| size.capacity.get(resource) > 0)
@@ -188,7 +188,7 @@ fn of_fleet(case: &Case<'_>, amount: &Amount) -> Vec<String> {
     beyonds
 }
 
-/// Of money only what stays counts, and a node whose price is not known costs more than any limit leaves.
+/// Checks the cost limit: only nodes that stay count, and a node without a known price exceeds any limit.
 fn of_money(case: &Case<'_>, most: MicroUsd) -> Option<String> {
     let after = match money(case) {
         Ok(after) => after.per_month(),
@@ -197,7 +197,7 @@ fn of_money(case: &Case<'_>, most: MicroUsd) -> Option<String> {
     (after > most).then(|| format!("cost: the nodes cost {} µ$/month, the limit is {} µ$", after.0, most.0))
 }
 
-/// Returns what the nodes that stay and those to make cost together, or the title of the first of unknown price.
+/// Returns the cost of the nodes that stay and the new ones, or the title of the first one without a known price.
 fn money(case: &Case<'_>) -> Result<MicroUsdPerHour, String> {
     let existing = case.snapshot.nodes.iter().filter(|node| case.stays(node));
     let mut after: MicroUsdPerHour = existing.filter_map(|node| least_price(case, node)).sum();

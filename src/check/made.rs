@@ -1,4 +1,4 @@
-//! The nodes that a plan makes, each in one value: what is decided and what is expected of it.
+//! New nodes of a plan, each in one value: the decision and the expected node.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -6,32 +6,32 @@ use std::sync::Arc;
 use crate::model::{CapacityType, LabelKey, PodKey, PoolName, SkuName, Zone};
 use crate::plan::{ChangeId, ClaimSpec, Create, NodeShape, Placement, Plan};
 
-/// A node that a plan makes.
+/// A node that the plan creates.
 pub(super) struct Made<'a> {
     pub(super) id: &'a ChangeId,
     pub(super) create: &'a Create,
     pub(super) claim: &'a ClaimSpec,
-    /// What is expected of it.
+    /// The expected node.
     pub(super) placement: &'a Placement,
-    /// What is said that it will have, where the plan says it.
+    /// The expected shape, if the plan states it.
     pub(super) shape: Option<&'a NodeShape>,
     pub(super) pool: &'a PoolName,
     pub(super) size: &'a SkuName,
     pub(super) zone: &'a Zone,
     pub(super) capacity_type: CapacityType,
-    /// The pods that are placed there.
+    /// Pods placed on it.
     pub(super) pods: &'a [PodKey],
-    /// The pod for which it was opened; none where its pool asks for a number of nodes.
+    /// The pod for which it was opened; `None` if its pool has a fixed number of nodes.
     pub(super) opened_for: Option<&'a PodKey>,
 }
 
 impl Made<'_> {
-    /// Returns the node as findings name it.
+    /// Returns the node's name in findings.
     pub(super) fn title(&self) -> String {
         format!("new node `{}`", self.create.claim)
     }
 
-    /// Returns the labels that are settled by the claim: those it names, and requirements with one value.
+    /// Returns the labels that the claim settles: its labels, and its requirements with a single value.
     pub(super) fn choices(&self) -> BTreeMap<LabelKey, Arc<str>> {
         let single = |(key, requirement): (&LabelKey, &crate::model::Requirement)| {
             requirement.single().map(|value| (key.clone(), Arc::clone(value)))
@@ -42,8 +42,8 @@ impl Made<'_> {
     }
 }
 
-/// Returns the nodes that a plan makes, by the id of their change. One of which the plan does not say what
-/// is expected is left out here, and a finding of the rule about content.
+/// Returns the new nodes of a plan, by change id. A new node without a placement is omitted; the rule about content
+/// reports it.
 pub(super) fn made_nodes(plan: &Plan) -> Vec<Made<'_>> {
     plan.spec
         .creates()

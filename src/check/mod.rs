@@ -1,9 +1,9 @@
-//! A second opinion on a plan: the same values, judged by Kubernetes' and Karpenter's rules read anew.
+//! Independent checker of plans: verifies the same values against the rules of Kubernetes and Karpenter, implemented
+//! again.
 //!
-//! The judge uses nothing of `solve`'s or of `plan`'s reasoning: what a node has, what its labels are, what
-//! daemonsets take and what things cost is worked out here from snapshot, policy and catalogue. It never
-//! changes a plan and never excuses one. What it must account for is in the plan's evidence; what is not
-//! known counts against the plan.
+//! The checker uses none of `solve`'s or `plan`'s reasoning. It derives capacities, labels, daemonset overhead and
+//! prices from snapshot, policy and catalogue. It never changes a plan and never excuses one. What it must account for
+//! is in the plan's evidence; unknown data counts against the plan.
 //!
 //! Each rule is a file with a function from the `Case` to findings.
 
@@ -75,10 +75,10 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-/// Judges a plan. Returns everything that is wrong with it, sorted; nothing where it is right.
+/// Checks a plan. Returns all faults, sorted; none if the plan is right.
 #[must_use]
 pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
-    // What the plan holds to of soft preferences is judged like what is required.
+    // Soft preferences that the plan meets are checked like requirements.
     let held_to = preferences::held_to(snapshot, policy, plan);
     let case = Case::of(held_to.as_ref().unwrap_or(snapshot), policy, plan);
     let rules = [
@@ -130,8 +130,8 @@ pub fn check(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> 
     found
 }
 
-/// Judges what the cheapest fleet keeps beside all rules: a pod that waits gets no new node where one that stays would take
-/// it at once. This is no part of [`check`], since Karpenter's strategy makes such nodes as Karpenter does.
+/// Checks an extra guarantee of the cheapest fleet: a pending pod gets no new node if an existing node that stays fits
+/// it. Not part of [`check`], because Karpenter's strategy creates such nodes as Karpenter does.
 #[must_use]
 pub fn needless(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
     let held_to = preferences::held_to(snapshot, policy, plan);

@@ -1,7 +1,7 @@
-//! Rules between pods at one moment: who stands where when a pod preempts, and whether spread, affinity and anti-affinity
-//! let it be there.
+//! Rules between pods at one moment: the placement at which a pod preempts, and whether spread, affinity and
+//! anti-affinity allow the pod there.
 //!
-//! Only who stands somewhere is counted, daemonsets' pods among them.
+//! Only bound pods count, including those of daemonsets.
 
 use std::sync::Arc;
 
@@ -27,7 +27,7 @@ struct Place<'a> {
 }
 
 impl<'a> Moment<'a> {
-    /// Reads the nodes, with the pods that stand there then. Machines that have not come up are no nodes yet.
+    /// Reads the nodes with their pods at that moment. Machines that have not come up are not nodes yet.
     pub(super) fn of(case: &'a Case<'a>, pods: impl Fn(&NodeName) -> Vec<&'a Pod>) -> Self {
         let nodes = case.nodes.values().filter(|node| node.stage != NodeStage::Launching);
         let place = |node: &&'a Node| Place {
@@ -39,7 +39,7 @@ impl<'a> Moment<'a> {
         Self { case, places: nodes.map(place).collect() }
     }
 
-    /// Returns the same where other pods stand on a node.
+    /// Returns the same moment with other pods on one node.
     pub(super) fn with(mut self, node: &NodeName, pods: Vec<&'a Pod>) -> Self {
         self.places
             .iter_mut()
@@ -48,7 +48,7 @@ impl<'a> Moment<'a> {
         self
     }
 
-    /// Returns which rules keep a pod from a node, or those there from it.
+    /// Returns the rules that keep a pod from a node: its own, and those of pods already bound.
     pub(super) fn keeps_off(&self, pod: &Pod, node: &NodeName) -> Vec<String> {
         let Some(here) = self.places.iter().find(|place| place.name == node) else {
             return vec![format!("cannot be told from others on `{node}`, which is no node yet")];
@@ -82,7 +82,7 @@ impl<'a> Moment<'a> {
         missed
     }
 
-    /// Returns what a pod does not find that has to stand beside others.
+    /// Returns the affinity term that the pod misses on this node.
     fn is_lonely(&self, pod: &Pod, here: &Place<'_>) -> Option<String> {
         let terms = &pod.spec.affinity;
         let meets = |other: &Pod| terms.iter().all(|term| self.means(term, pod, other));
@@ -94,7 +94,7 @@ impl<'a> Moment<'a> {
         (!is_first).then(why)
     }
 
-    /// Returns whether a constraint does not let a pod come to a node.
+    /// Returns whether a spread constraint keeps a pod from a node.
     fn is_uneven(&self, pod: &Pod, constraint: &SpreadConstraint, here: &Place<'_>) -> bool {
         let filter = Filter::of(&pod.spec, constraint);
         let selector = selector(pod, constraint);
@@ -121,12 +121,12 @@ impl<'a> Moment<'a> {
         count(own) + itself > number(constraint.max_skew).saturating_add(least.unwrap_or(0))
     }
 
-    /// Returns the nodes of one domain.
+    /// Returns the nodes of the same domain.
     fn beside<'s>(&'s self, key: &'s LabelKey, here: &'s Place<'a>) -> impl Iterator<Item = &'s Place<'a>> {
         self.places.iter().filter(move |place| is_one_domain(key, place, here))
     }
 
-    /// Returns whether a term of one pod means another.
+    /// Returns whether a term of one pod matches another pod.
     fn means(&self, term: &PodAffinityTerm, owner: &Pod, other: &Pod) -> bool {
         let namespace = &other.key.namespace;
         let is_own = term.namespaces.is_empty() && term.namespace_selector.is_none();
@@ -147,7 +147,7 @@ impl<'a> Moment<'a> {
     }
 }
 
-/// Returns the selector of a constraint with what `matchLabelKeys` add. One that selects everything counts nobody.
+/// Returns a constraint's selector with its `matchLabelKeys`. A selector that matches everything counts no pods.
 fn selector(pod: &Pod, constraint: &SpreadConstraint) -> Option<LabelSelector> {
     let mut selector = constraint.selector.clone()?;
     for key in &constraint.match_label_keys {

@@ -1,4 +1,4 @@
-//! Names: each is valid, stands for one thing, and follows from the item that it names.
+//! Names: each is valid, unique and derived from the item that it names.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,19 +8,19 @@ use super::made::Made;
 use crate::model::Digest;
 use crate::plan::{ChangeId, ClaimSpecId};
 
-/// Characters of an item: enough that two items of a cluster never meet.
+/// Length of an item in characters: enough that two items of a cluster never collide.
 const ITEM_LENGTH: usize = 10;
 
-/// Characters that a pool's name may take of its claims' names.
+/// Maximum length of the pool's name within its claims' names, in characters.
 const POOL_LENGTH_MAX: usize = 40;
 
-/// How many counters beyond those that can be explained are tried: two items may meet by chance.
+/// How many counters are tried beyond those that can be explained, because two items may collide.
 const SLACK: usize = 16;
 
-/// Characters of a label value, and so of a name that nodes are found by.
+/// Maximum length of a label value, in characters, and so of a name that identifies nodes.
 const NAME_LENGTH_MAX: usize = 63;
 
-/// Returns the names that are wrong.
+/// Returns the wrong names.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found: Vec<Finding> = case.plan.spec.changes.keys().filter_map(wrong_item).collect();
     let mut taken: BTreeSet<&str> = BTreeSet::new();
@@ -55,7 +55,7 @@ fn wrong_item(id: &ChangeId) -> Option<Finding> {
     (!is_item).then(|| Finding::new(Rule::Names, format!("change `{id}`"), message))
 }
 
-/// A claim is named after its pool and its item, a VM after its claim.
+/// Checks that a claim is named after its pool and item, and a VM after its claim.
 fn underived(made: &Made<'_>) -> Option<Finding> {
     let claim = format!("{}-{}", pool_part(made.pool.as_str()), made.id);
     let vm = format!("aks-{claim}");
@@ -66,7 +66,7 @@ fn underived(made: &Made<'_>) -> Option<Finding> {
     })
 }
 
-/// What a pool's name gives to the names of its claims: a VM's name has no dots.
+/// Returns the pool's part of its claims' names, without dots because VM names have none.
 fn pool_part(pool: &str) -> String {
     let mut part = String::new();
     for letter in pool.chars().take(POOL_LENGTH_MAX) {
@@ -77,8 +77,8 @@ fn pool_part(pool: &str) -> String {
     if part.is_empty() { "pool".to_owned() } else { part.to_owned() }
 }
 
-/// Returns the creates whose item does not follow from cluster, scope, parent, pool, claim spec and a
-/// counter among equals: such a name could be used twice.
+/// Returns the creates whose item is not derived from cluster, scope, parent, pool, claim spec and a counter among
+/// equals: such a name could be used twice.
 fn made_up_items(case: &Case<'_>) -> Vec<Finding> {
     let spec = &case.plan.spec;
     let lineage = serde_json::json!({"cluster": spec.cluster, "scope": spec.scope, "parent": spec.parent});
@@ -88,14 +88,14 @@ fn made_up_items(case: &Case<'_>) -> Vec<Finding> {
     }
     let mut found = Vec::new();
     for (id, equals) in equals {
-        // Counters are passed over whose names earlier plans gave to nodes that exist.
-        // In a narrowed plan the equals that come before may be left out; each would hold a pod at least.
+        // Counters are skipped if earlier plans gave their names to nodes that exist. A narrowed plan may omit earlier
+        // equals; each of them would hold at least one pod.
         let left_out = if spec.targets.is_empty() { 0 } else { case.snapshot.pods.len() };
         let counters = equals.len() + case.snapshot.nodes_today().count() + left_out + SLACK;
         let mut strangers: BTreeMap<&str, &Made<'_>> =
             equals.iter().map(|made| (&*made.id.0, *made)).collect();
         for counter in 0..counters {
-            // Nearly always the first counters are those that are used.
+            // Almost always only the first counters are used.
             if strangers.is_empty() {
                 break;
             }
@@ -111,7 +111,7 @@ fn made_up_items(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// RFC 1123 label: lower-case letters, digits and inner hyphens.
+/// Returns whether a name is an RFC 1123 label: lower-case letters, digits and inner hyphens.
 fn is_valid(name: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
     let ends = [name.bytes().next(), name.bytes().next_back()];

@@ -1,39 +1,39 @@
-//! Which pods can be bound in some order, where each must be near others.
+//! Pod affinity: which pods can be bound in some order if each requires others in its domain.
 //!
-//! A pod is bound where each of its terms finds a pod in the same domain; or, as the first, where there is
-//! nobody yet who meets its terms, and it meets them itself. Who is bound never hinders anybody but those who
-//! want to be the first, so the first go first, and then whoever can go, goes. Which of them is best the first
-//! is tried, within bounds. Other rules are not thought of here.
+//! A pod is bound if each of its terms matches a pod in the same domain. It is also bound as the first of its class, if
+//! no pod matches its terms yet and it matches them itself. A bound pod only ever hinders pods that must be the first,
+//! so first pods are bound first, and then all others greedily. The best choice of first pods is searched within
+//! bounds. Other rules are ignored here.
 
 use std::collections::BTreeSet;
 
-/// How many choices of firsts are tried before the next best are taken: pods whose rules cross in more ways
-/// than this are not known.
+/// Maximum number of choices of first pods that are searched before the next ones are taken greedily. Pods whose rules
+/// interact in more ways are not known.
 const TRIES_MAX: usize = 200;
 
-/// How many batches are looked at in all tries: about a second of work.
+/// Maximum number of batches visited in all tries: about a second of work.
 const LOOKS_MAX: usize = 4_000_000;
 
-/// A label of the terms of a class, by number, and a domain of it.
+/// A topology key of a class's terms, by number, and a domain of it.
 pub(super) type Mark = (usize, usize);
 
-/// Pods of one class on one place, to be bound.
+/// Pods of one class to be bound on one place.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Batch {
-    /// Their class; nothing for those that need nobody.
+    /// Their class; `None` if they have no affinity terms.
     pub(super) class: Option<usize>,
-    /// Where they need somebody.
+    /// Domains in which they require a matching pod.
     pub(super) needs: Vec<Mark>,
-    /// The classes whose terms they meet, and where.
+    /// Classes whose terms they match, and in which domains.
     pub(super) shows: Vec<(usize, Mark)>,
-    /// Whether they meet all terms of their own class.
+    /// Whether they match all terms of their own class.
     pub(super) can_be_first: bool,
 }
 
-/// For each class the domains in which somebody meets its terms.
+/// Domains with a pod that matches the terms of a class, by class.
 pub(super) type Seen = Vec<BTreeSet<Mark>>;
 
-/// Returns the batches that cannot be bound, by number, where this is seen before any is.
+/// Returns the numbers of the batches that cannot be bound, starting with these matches.
 pub(super) fn left(batches: &[Batch], start: &Seen) -> Vec<usize> {
     let mut seen = start.clone();
     let left = bind(batches, seen.clone());
@@ -47,7 +47,7 @@ pub(super) fn left(batches: &[Batch], start: &Seen) -> Vec<usize> {
     search.best
 }
 
-/// Binds whoever can go without being the first; returns who is left.
+/// Binds all batches that need not be the first; returns those that are left.
 fn bind(batches: &[Batch], mut seen: Seen) -> Vec<usize> {
     let mut waiting: Vec<usize> = (0..batches.len()).collect();
     loop {
@@ -75,12 +75,12 @@ fn show(batch: &Batch, seen: &mut Seen) {
     }
 }
 
-/// Returns the class of a batch of which a pod may be the first now.
+/// Returns the class of a batch if one of its pods can be the first now.
 fn first_of(batch: &Batch, seen: &Seen) -> Option<usize> {
     batch.class.filter(|class| batch.can_be_first && seen[*class].is_empty())
 }
 
-/// Lets one batch of each such class be the first, in their order, as long as nobody was before.
+/// Lets one batch of each such class be the first, in order, if its class has no first pod yet.
 fn take_firsts(batches: &[Batch], seen: &mut Seen, left: &[usize], is_meant: impl Fn(usize) -> bool) -> bool {
     let mut took = false;
     for batch in left.iter().map(|number| &batches[*number]) {
@@ -92,8 +92,8 @@ fn take_firsts(batches: &[Batch], seen: &mut Seen, left: &[usize], is_meant: imp
     took
 }
 
-/// Returns the classes of which it does not matter who is the first: nobody else meets their terms, and they
-/// meet the terms of nobody who wants to be the first.
+/// Returns the classes whose choice of a first pod does not matter: no other class matches their terms, and they match
+/// no terms of other classes that need a first pod.
 fn alone(batches: &[Batch], start: &Seen) -> BTreeSet<usize> {
     let firsts: BTreeSet<usize> = batches.iter().filter_map(|batch| first_of(batch, start)).collect();
     let mut alone = firsts.clone();
@@ -110,10 +110,10 @@ fn alone(batches: &[Batch], start: &Seen) -> BTreeSet<usize> {
     alone
 }
 
-/// Pods that may be the first: their class, where they need somebody, and whose terms they meet where.
+/// A candidate for the first pod: its class, the domains it requires, and the terms it matches with their domains.
 type First<'b> = (usize, &'b [Mark], &'b [(usize, Mark)]);
 
-/// A search for those who are best the first.
+/// Search for the best first pods.
 struct Search<'b> {
     batches: &'b [Batch],
     tries: usize,
@@ -121,7 +121,7 @@ struct Search<'b> {
 }
 
 impl Search<'_> {
-    /// Returns whether everybody can be bound with some more firsts.
+    /// Returns whether all batches can be bound with some more first pods.
     fn try_from(&mut self, seen: &Seen) -> bool {
         self.tries += 1;
         let left = bind(self.batches, seen.clone());
@@ -146,7 +146,7 @@ impl Search<'_> {
         false
     }
 
-    /// Takes firsts as they come, without trying others.
+    /// Takes first pods greedily, without alternatives.
     fn take_the_next(&mut self, mut seen: Seen, mut left: Vec<usize>) -> bool {
         while take_firsts(self.batches, &mut seen, &left, |_| true) {
             left = bind(self.batches, seen.clone());
@@ -168,7 +168,7 @@ mod tests {
 
     const NOBODY: [usize; 0] = [];
 
-    /// Pods of a class in a domain that meet the terms of some classes.
+    /// Returns pods of a class in a domain that match the terms of some classes.
     fn batch(class: usize, domain: usize, shows: &[usize]) -> Batch {
         Batch {
             class: Some(class),
@@ -203,21 +203,21 @@ mod tests {
     #[test]
     fn the_first_goes_before_those_that_would_be_in_its_way() {
         assert_eq!(left(&[free(2, &[0]), batch(0, 1, &[0])], &nobody(1)), NOBODY);
-        // The second class must be the first before the first class is.
+        // The second class needs its first pod before the first class has one.
         assert_eq!(left(&[batch(0, 1, &[0, 1]), batch(1, 2, &[1])], &nobody(2)), NOBODY);
         assert_eq!(left(&[batch(0, 1, &[0, 1]), batch(1, 2, &[0, 1])], &nobody(2)).len(), 1);
     }
 
     #[test]
     fn the_one_is_the_first_that_others_cannot_lead() {
-        // A free pod leads those in domain 2, so that those in domain 1 must be the first.
+        // A free pod leads those in domain 2, so those in domain 1 must be the first.
         let batches = [batch(0, 2, &[0]), free(2, &[0]), batch(0, 1, &[0])];
         assert_eq!(left(&batches, &nobody(1)), NOBODY);
     }
 
     #[test]
     fn of_a_class_in_one_domain_the_one_is_the_first_that_leaves_others_the_chance() {
-        // The first batch meets what the last one needs, which must be the first of its class elsewhere.
+        // The first batch matches the terms of the last one, which must be the first of its class elsewhere.
         let batches = [batch(0, 1, &[0, 1]), batch(0, 2, &[0, 1]), batch(0, 1, &[0]), batch(1, 2, &[0, 1])];
         assert_eq!(left(&batches, &nobody(2)), NOBODY);
     }

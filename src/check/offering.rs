@@ -1,5 +1,5 @@
-//! Offerings: the size can be had there and so, the pool asks for it, and it is not cheap for a reason that
-//! cannot be planned with.
+//! Offerings: the size is available in that zone and capacity type, the pool allows it, and it is not cheap for a
+//! reason that cannot be planned with.
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
@@ -7,13 +7,13 @@ use super::labels::Labels;
 use super::made::Made;
 use crate::model::{InstanceType, Offering, Pod, PodSpec, Pool, Requirements, label};
 
-/// The families whose speed or network cannot be planned with: burstable (B) and high performance (H).
+/// Families whose speed or network cannot be planned with: burstable (B) and high performance (H).
 const ASKED_FOR_BY_NAME: [&str; 2] = ["B", "H"];
 
-/// The labels by which a family can be asked for.
+/// Labels that can request a family.
 const NAMING_KEYS: [&str; 4] = [label::SKU_FAMILY, label::SKU_SERIES, label::SKU_NAME, label::INSTANCE_TYPE];
 
-/// Returns the new nodes that cannot be had, or that their pool does not ask for.
+/// Returns the new nodes that are not available, or that their pool does not allow.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for made in &case.made {
@@ -68,8 +68,7 @@ fn faults(case: &Case<'_>, made: &Made<'_>, (pool, size, offering): Bought<'_>) 
     faults
 }
 
-/// Returns whether a pool's nodes may be of this offering: for every label that pool and size both speak
-/// of, some value suits both.
+/// Returns whether a pool allows this offering: for every label that both have, some value fits both.
 pub(super) fn suits(pool: &Pool, size: &InstanceType, offering: &Offering) -> Result<(), String> {
     let wanted = pool.node_requirements();
     let chosen = [
@@ -83,8 +82,7 @@ pub(super) fn suits(pool: &Pool, size: &InstanceType, offering: &Offering) -> Re
     wanted.intersects(&there).map_err(|conflict| conflict.to_string())
 }
 
-/// Returns whether a size's family may be chosen: always, but for those that must be asked for by name, by
-/// the pool or by a pod.
+/// Returns whether a size's family may be chosen: always, except for families that pool or pod must request by name.
 pub(super) fn may_be_chosen<'a>(
     pool: &Pool,
     size: &InstanceType,

@@ -1,5 +1,4 @@
-//! Order: every change stands in the waves, once for each of its steps, and nothing goes before what it
-//! makes room for is there.
+//! Order: every step of every change is in exactly one wave, and no node is removed before its replacement exists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +7,7 @@ use super::finding::{Finding, Rule};
 use crate::model::{NodeName, PoolName};
 use crate::plan::{Change, ChangeId, Precondition, Step};
 
-/// Returns what is wrong with the waves and with what must hold before each change.
+/// Returns the faults of the waves and of the changes' preconditions.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut object = |what: String, why: String| found.push(Finding::new(Rule::Order, what, why));
@@ -57,7 +56,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// In which waves each step of each change stands.
+/// The waves of each step of each change.
 type When<'a> = BTreeMap<(&'a ChangeId, Step), Vec<usize>>;
 
 fn when<'a>(case: &Case<'a>) -> When<'a> {
@@ -83,7 +82,7 @@ const fn steps(change: &Change) -> &'static [Step] {
     }
 }
 
-/// Nodes are made before any is taken away, and a node is drained before it is deleted.
+/// Checks that nodes are created before any is removed, and that a node is drained before it is deleted.
 fn too_early<'a>(case: &Case<'a>, when: &When<'a>) -> Vec<(&'a ChangeId, String)> {
     let first = |id: &'a ChangeId, step| when.get(&(id, step)).and_then(|waves| waves.first().copied());
     let is_plain_create = |id: &ChangeId| {
@@ -106,7 +105,7 @@ fn too_early<'a>(case: &Case<'a>, when: &When<'a>) -> Vec<(&'a ChangeId, String)
     early
 }
 
-/// Returns the pool whose limits a condition states wrongly.
+/// Returns the pool whose limits a precondition states wrongly.
 fn other_limits<'c>(case: &Case<'_>, condition: &'c Precondition) -> Option<&'c PoolName> {
     let Precondition::WithinLimits { pool, nodes_max, limits } = condition else { return None };
     let known = case.policy.pools.get(pool);
@@ -114,7 +113,7 @@ fn other_limits<'c>(case: &Case<'_>, condition: &'c Precondition) -> Option<&'c 
     (!is_so).then_some(pool)
 }
 
-/// Returns the conditions that a change of this kind must not start without and does not name.
+/// Returns the preconditions that a change of this kind requires and does not have.
 fn missing_conditions(change: &Change, conditions: &[Precondition]) -> BTreeSet<&'static str> {
     let (create, delete) = match change {
         Change::Create(create) => (Some(create), None),

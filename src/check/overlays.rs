@@ -1,8 +1,8 @@
-//! NodeOverlays as the judge reads them: what sizes cost and have in each pool.
+//! NodeOverlays as the checker reads them: prices and resources of sizes in each pool.
 //!
-//! Of overlays in the order of weight, then of names from the end, the first that prices an offering counts for it,
-//! and the first that names a resource counts for the size. Of two equally heavy ones that meet in a price or in a
-//! resource the later is void everywhere.
+//! Overlays are ordered by weight, then by name in reverse. The first one that prices an offering wins, and the first
+//! one that sets a resource of a size. If two of equal weight conflict in a price or a resource, the later one is
+//! invalid everywhere.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::policy::Policy;
 
 type Classes<'a> = BTreeMap<&'a ClassName, Arc<Offered>>;
 
-/// Returns what each pool is offered of which an overlay changes something.
+/// Returns the instance types of each pool, with overlays applied; empty without overlays.
 pub(super) fn of_pools<'a>(policy: &'a Policy, classes: &Classes<'_>) -> BTreeMap<&'a PoolName, Offered> {
     if policy.overlays.is_empty() {
         return BTreeMap::new();
@@ -30,7 +30,7 @@ pub(super) fn of_pools<'a>(policy: &'a Policy, classes: &Classes<'_>) -> BTreeMa
     policy.pools.values().filter_map(of_pool).collect()
 }
 
-/// Returns the overlays that are not void, in their order.
+/// Returns the valid overlays in order.
 fn valid<'a>(policy: &'a Policy, classes: &Classes<'_>) -> Vec<&'a Overlay> {
     let mut all: Vec<&Overlay> = policy.overlays.values().rev().collect();
     all.sort_by_key(|overlay| std::cmp::Reverse(overlay.weight));
@@ -52,7 +52,7 @@ fn valid<'a>(policy: &'a Policy, classes: &Classes<'_>) -> Vec<&'a Overlay> {
     valid
 }
 
-/// Returns whether two overlays both speak of a price or of a resource of a size.
+/// Returns whether two overlays conflict in a price or a resource of a size.
 fn meet((one, other): (&Overlay, &Overlay), pool: &Pool, size: &InstanceType) -> bool {
     if !concerns(one, pool, size) || !concerns(other, pool, size) {
         return false;
@@ -63,7 +63,7 @@ fn meet((one, other): (&Overlay, &Overlay), pool: &Pool, size: &InstanceType) ->
     in_price || one.capacity.iter().any(|(name, _)| other.capacity.names(name))
 }
 
-/// Returns whether an overlay is for a size of a pool, and for some way to buy it.
+/// Returns whether an overlay applies to a size of a pool with at least one offering.
 fn concerns(overlay: &Overlay, pool: &Pool, size: &InstanceType) -> bool {
     let mut labels = size.requirements.clone();
     labels.add_all(&Requirements::of_labels([(label::NODE_POOL, pool.name.as_str())]));
@@ -76,7 +76,7 @@ fn covers(overlay: &Overlay, offering: &Offering) -> bool {
     overlay.requirements.intersects(&offering.requirements).is_ok()
 }
 
-/// Changes a size to what it is in a pool.
+/// Applies the overlays to a size in a pool.
 fn lay_over(valid: &[&Overlay], pool: &Pool, size: &mut InstanceType) {
     let own: Vec<&Overlay> = valid.iter().copied().filter(|overlay| concerns(overlay, pool, size)).collect();
     for offering in &mut size.offerings {
@@ -90,7 +90,7 @@ fn lay_over(valid: &[&Overlay], pool: &Pool, size: &mut InstanceType) {
             None => offering.price,
         };
     }
-    // The last to write counts, so the first comes last.
+    // The last write wins, so the first overlay is applied last.
     for (name, amount) in own.iter().rev().flat_map(|overlay| overlay.capacity.iter()) {
         size.capacity.set(name.clone(), amount);
         size.allocatable.set(name.clone(), amount);

@@ -1,6 +1,6 @@
-//! Pods that share a node because their affinity by host asks for it: where one of them goes, the others have to go.
+//! Host-affinity closure of a pod: pods that must share a node because of affinity by hostname, and so move together.
 //!
-//! Says who they are, and what they ask for together; whether a node holds them is judged elsewhere.
+//! Returns the pods and their combined requests; whether a node fits them is checked elsewhere.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::case::Case;
 use super::made::Made;
 use crate::model::{LabelKey, Pod, PodAffinityTerm, PodKey, PodSpec, label};
 
-/// Returns the pods of a new node that have to be with this one, itself among them.
+/// Returns the pods of a new node that must be with this one, including itself.
 pub(super) fn of<'a>(case: &Case<'a>, made: &Made<'_>, pod: &'a Pod) -> Vec<&'a Pod> {
     let there: Vec<&Pod> = made.pods.iter().filter_map(|key| case.pods.get(key).copied()).collect();
     if there.iter().all(|pod| by_host(pod).next().is_none()) {
@@ -30,7 +30,7 @@ pub(super) fn of<'a>(case: &Case<'a>, made: &Made<'_>, pod: &'a Pod) -> Vec<&'a 
     party
 }
 
-/// Returns a pod that asks for what all of these ask for together, and else is like this one.
+/// Returns a copy of this pod with the combined requests and host ports of all of them.
 pub(super) fn as_one(pod: &Pod, party: &[&Pod]) -> Pod {
     let mut spec: PodSpec = (*pod.spec).clone();
     for other in party.iter().filter(|other| other.key != pod.key) {
@@ -44,7 +44,7 @@ fn by_host(pod: &Pod) -> impl Iterator<Item = &PodAffinityTerm> {
     pod.spec.affinity.iter().filter(|term| term.topology_key.as_str() == label::HOSTNAME)
 }
 
-/// Returns whether a pod has to be beside another, or one like it.
+/// Returns whether a pod's affinity by hostname matches another pod.
 fn wants(case: &Case<'_>, pod: &Pod, other: &Pod) -> bool {
     by_host(pod).any(|term| {
         let namespace = &other.key.namespace;

@@ -1,4 +1,4 @@
-//! Pods: each waiting one has one place or one reason for having none, and nothing else is placed.
+//! Pods: each pending pod has one place or one reason for having none, and nothing else is placed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,7 +6,7 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace};
 
-/// Returns the pods that are placed wrongly, twice or nowhere without a word.
+/// Returns the pods that are placed wrongly, placed twice, or neither placed nor reported.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let places = places(case);
     let excused = excused(case);
@@ -36,8 +36,8 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         }
     }
     for pod in &case.snapshot.pods {
-        // A pod that is being deleted, and one that its DaemonSet places, wait for nothing of ours. One that
-        // has `karpenter.sh/do-not-disrupt` stays on a node that is going away as long as it can.
+        // Pods being deleted and pods of a DaemonSet need no place from the plan. A pod with
+        // `karpenter.sh/do-not-disrupt` stays on a node being removed as long as it can.
         let waits = !pod.is_daemon
             && !pod.is_terminating
             && match &pod.place {
@@ -66,7 +66,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Whether what runs on a node needs another place: it is being deleted, or the plan removes it.
+/// Returns whether pods on a node need another place: it is being deleted, or the plan removes it.
 fn is_going(case: &Case<'_>, node: &NodeName) -> bool {
     case.removed.contains_key(node) || case.nodes.get(node).is_some_and(|node| node.is_deleting)
 }
@@ -87,14 +87,14 @@ fn places<'a>(case: &Case<'a>) -> BTreeMap<&'a PodKey, Vec<String>> {
     places
 }
 
-/// Returns the pods that the report says are not placed.
+/// Returns the pods that the plan reports as not placed.
 fn excused<'a>(case: &Case<'a>) -> BTreeSet<&'a PodKey> {
     let report = &case.plan.evidence.report;
     let unplaced = report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     unplaced.chain(report.held.iter().flat_map(|held| &held.pods)).collect()
 }
 
-/// Returns the nodes that pods are placed on and that do not exist, or are going away.
+/// Returns the nodes that pods are placed on although they do not exist or are being removed.
 fn unknown_nodes(case: &Case<'_>) -> Vec<(String, String)> {
     let used = case.plan.evidence.kept.iter().filter(|(_, pods)| !pods.is_empty());
     used.filter_map(|(node, _)| {

@@ -1,8 +1,8 @@
-//! Required pod affinity, as kube-scheduler reads it: a pod that counts meets all terms of the other, and each
-//! term finds one in its own domain.
+//! Required pod affinity with kube-scheduler's semantics: a pod counts if it matches all terms of the other, and each
+//! term needs such a pod in its own domain.
 //!
-//! An objection says that no order exists in which the placed pods come near those that they must be near.
-//! Other rules are not thought of, and pods that run are never objected to.
+//! A finding says that no binding order satisfies the affinity of the placed pods. Other rules are ignored, and running
+//! pods are never reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ use crate::model::{LabelKey, LabelSelector, Namespace, Pod, PodAffinityTerm};
 /// Pods with the same terms in the same namespace.
 struct Class<'a> {
     terms: &'a [PodAffinityTerm],
-    /// The labels of the terms.
+    /// Topology keys of the terms.
     keys: Vec<&'a LabelKey>,
-    /// The groups that meet all terms, in their order.
+    /// Groups that match all terms, sorted.
     met_by: Vec<usize>,
 }
 
-/// Returns the pods that are placed away from those that they must be near.
+/// Returns the pods that are placed away from pods that they require.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let (crowd, (classes, class_of)) = (&case.crowd, classes(case));
     if classes.is_empty() {
@@ -42,7 +42,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the classes of placed pods, and that of each group which has one.
+/// Returns the classes of placed pods, and the class of each group that has one.
 fn classes<'a>(case: &Case<'a>) -> (Vec<Class<'a>>, BTreeMap<usize, usize>) {
     let mut numbers: BTreeMap<(&[PodAffinityTerm], &Namespace), usize> = BTreeMap::new();
     let mut classes: Vec<Class<'_>> = Vec::new();
@@ -61,7 +61,7 @@ fn classes<'a>(case: &Case<'a>) -> (Vec<Class<'a>>, BTreeMap<usize, usize>) {
     (classes, class_of)
 }
 
-/// Returns the labels by which placed pods need others near, with the groups that they need.
+/// Returns the topology keys by which placed pods require others, with the groups that they require.
 pub(super) fn needed<'a>(case: &Case<'a>) -> Vec<(&'a LabelKey, Vec<usize>)> {
     let (classes, _) = classes(case);
     let pairs = classes
@@ -87,7 +87,7 @@ impl<'a> Class<'a> {
         Self { terms, keys, met_by }
     }
 
-    /// Returns the domains in which somebody on this place is.
+    /// Returns the domains of pods on this place.
     fn marks(&self, crowd: &Crowd<'_>, place: usize) -> Vec<Mark> {
         let domains = self.keys.iter().enumerate().filter_map(|(number, key)| {
             let domain = crowd.topology(key).domain(place)?;
@@ -97,13 +97,13 @@ impl<'a> Class<'a> {
     }
 }
 
-/// What there is to bind, and what is seen before.
+/// Pods to bind, and the matches before any is bound.
 struct Gathered<'a> {
     batches: Vec<Batch>,
-    /// The pods of each batch; none for what comes by itself.
+    /// The pods of each batch; empty for daemonset pods.
     pods: Vec<Vec<&'a Pod>>,
     seen: Seen,
-    /// Pods on nodes that are in no domain, which cannot be bound there in any order.
+    /// Pods on nodes without a domain, which cannot be bound there in any order.
     nowhere: Vec<Finding>,
 }
 
@@ -144,7 +144,7 @@ impl<'a> Gathered<'a> {
         gathered
     }
 
-    /// Adds what the plan places there.
+    /// Adds the pods that the plan places there.
     fn add(
         &mut self,
         crowd: &Crowd<'a>,
@@ -178,7 +178,7 @@ impl<'a> Gathered<'a> {
     }
 }
 
-/// Returns whether a daemonset puts such a pod there for certain.
+/// Returns whether a daemonset is certain to put such a pod there.
 fn comes(crowd: &Crowd<'_>, place: usize, present: &Present<'_>) -> bool {
     let labels = &crowd.places[place].labels;
     present.coming.is_some_and(|daemon| !daemon.is_assumed && pod_meets(&daemon.spec, labels).is_ok())

@@ -1,4 +1,4 @@
-//! Host ports: a node has each of them once.
+//! Host ports: each can be used once per node.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -7,10 +7,10 @@ use super::case::{Case, Site};
 use super::finding::{Finding, Rule};
 use crate::model::{HostPort, Pod, Protocol};
 
-/// Who takes a port, by the address it is taken on; `None` is every address.
+/// Users of a port, by bind address; `None` is every address.
 type Takers = Vec<(Option<Arc<str>>, String)>;
 
-/// Returns the pods that take a port which another pod or a daemonset of their node takes.
+/// Returns the pods whose host port another pod or a daemonset of their node uses.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     case.sites.iter().filter(|site| takes_ports(&site.pods)).flat_map(of_site).collect()
 }
@@ -19,7 +19,7 @@ fn takes_ports(pods: &[&Pod]) -> bool {
     pods.iter().any(|pod| !pod.spec.host_ports.is_empty())
 }
 
-/// Returns the pods that take a port of a node which another one takes.
+/// Returns the placed pods of a node whose host port is already in use.
 pub(super) fn of_site(site: &Site<'_>) -> Vec<Finding> {
     let mut taken: BTreeMap<(u16, Protocol), Takers> = BTreeMap::new();
     let mut take = |port: &HostPort, taker: String| -> Option<String> {
@@ -31,7 +31,7 @@ pub(super) fn of_site(site: &Site<'_>) -> Vec<Finding> {
         takers.push((port.address.clone(), taker));
         other
     };
-    // Running pods and daemonsets are not the plan's doing: only what is placed is held against it.
+    // Conflicts between running pods and daemonsets are not the plan's: only placed pods are reported.
     for daemon in &site.daemons {
         for port in &daemon.spec.host_ports {
             take(port, format!("daemonset `{}/{}`", daemon.namespace, daemon.name));

@@ -1,8 +1,8 @@
-//! Preemption: a pod has victims only where kube-scheduler would preempt them.
+//! Preemption: a pod has victims only if kube-scheduler would preempt them.
 //!
-//! The judge sees the world after all preemptions, and takes them back from the last to the first. That a pod had room
-//! anyway is said only where it had room beside every pod of its priority or above that waits, wherever the plan puts those.
-//! Its rules between pods are looked at as pods stood when it preempted.
+//! The checker sees the snapshot after all preemptions, and reverts them from the last to the first. It reports that a
+//! pod had free capacity anyway only if it fits beside every pending pod of its priority or above, wherever the plan
+//! puts those. Rules between pods are checked against the placement at the moment of the preemption.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::room::is_tied;
 use super::{attached, capacity, ports, taints, volumes};
 use crate::model::{Node, NodeName, Pod, PodKey, PodPlace, Preemption};
 
-/// Returns what is wrong with the preemptions that the plan was made after.
+/// Returns the faults of the preemptions that precede the plan.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let preemptions = &case.snapshot.preemptions;
     let mut found = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns what is wrong with one, by its place among all.
+/// Returns the faults of one preemption, by its index.
 fn of_one<'a>(
     case: &Case<'a>,
     (place, preemption): (usize, &Preemption),
@@ -50,7 +50,7 @@ fn of_one<'a>(
     }
     faults.extend(preemption.victims.iter().filter_map(|victim| of_victim(case, pod, victim)));
     faults.extend(does_not_fit(case, pod, node));
-    // When it preempted, its victims had gone and all who came later were still to come.
+    // At that moment its victims were gone and later pods had not come yet.
     let moment = || Moment::of(case, |node| before(case, (place, preemption), (node, &[])));
     if minds(case, pod) {
         faults.extend(moment().keeps_off(pod, &node.name));
@@ -61,7 +61,7 @@ fn of_one<'a>(
     faults
 }
 
-/// Returns whether a pod has rules about others, or others have any about those like it.
+/// Returns whether a pod has rules about other pods, or pods with anti-affinity exist.
 fn minds(case: &Case<'_>, pod: &Pod) -> bool {
     is_tied(pod) || case.snapshot.pods.iter().any(|other| !other.spec.anti_affinity.is_empty())
 }
@@ -104,7 +104,7 @@ fn does_not_fit<'a>(case: &Case<'a>, pod: &'a Pod, node: &Node) -> Vec<String> {
     misses(case, site, pod)
 }
 
-/// Returns why a pod cannot come to a node, whatever others think of that.
+/// Returns why a pod cannot run on a node, ignoring rules between pods.
 fn misses<'a>(case: &Case<'a>, mut site: Site<'a>, pod: &'a Pod) -> Vec<String> {
     site.pods = vec![pod];
     let mut missed = Vec::new();
@@ -126,7 +126,7 @@ fn misses<'a>(case: &Case<'a>, mut site: Site<'a>, pod: &'a Pod) -> Vec<String> 
     missed
 }
 
-/// Returns where a pod that preempts had room without, or without one of its victims.
+/// Returns the nodes with free capacity for a preempting pod, and the victims that it did not need to preempt.
 fn is_needless<'a>(case: &Case<'a>, at: (usize, &Preemption), pod: &'a Pod) -> Vec<String> {
     let (_, own) = at;
     let is_ahead = |other: &&Pod| {
@@ -137,7 +137,7 @@ fn is_needless<'a>(case: &Case<'a>, at: (usize, &Preemption), pod: &'a Pod) -> V
             && other.spec.priority >= pod.spec.priority
     };
     let ahead: Vec<&'a Pod> = case.snapshot.pods.iter().filter(is_ahead).collect();
-    // Whom those ahead keep away, or draw, depends on where they go.
+    // Which pods the pending pods repel or attract depends on their placement.
     let minds = minds(case, pod);
     let is_settled = !minds || !ahead.iter().any(|other| is_tied(other));
     let lets = |node: &NodeName, back: &[PodKey]| {
@@ -161,7 +161,7 @@ fn is_needless<'a>(case: &Case<'a>, at: (usize, &Preemption), pod: &'a Pod) -> V
     faults
 }
 
-/// Returns who stood on a node when one preempted, with those of its victims that are put back.
+/// Returns the pods of a node at the moment of a preemption, with the victims that are put back.
 fn before<'a>(
     case: &Case<'a>,
     (place, _): (usize, &Preemption),

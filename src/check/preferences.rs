@@ -1,8 +1,8 @@
-//! Soft preferences: what the plan says it holds to holds, and costs no more than it may.
+//! Soft preferences: those that the plan claims to meet are met, and cost no more than the limit.
 //!
-//! A preference that is not listed as given up is judged as if the pod required it: the other rules see a copy of the
-//! world in which it does. What a fleet without any of them costs is the plan's own word; that everything which it
-//! says of it agrees is looked at here.
+//! A preference that is not listed as given up is checked as if the pod required it: the other rules see a copy of the
+//! snapshot with that requirement. The cost of a fleet without preferences is taken from the plan; this module only
+//! checks that the plan's statements about it agree.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use crate::plan::{Plan, Preferences};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-/// By how much preferences of running pods may cost more than others, so that a fleet settles: hundredths of the
-/// fleet's cost, or this amount where that is more.
+/// Extra cost that preferences of running pods may have on top, so that the fleet does not oscillate: percent of the
+/// fleet's cost, or this amount if that is more.
 const SETTLED_PERCENT: i128 = 2;
 const SETTLED_LEAST: i128 = 5_000;
 
-/// What is listed of a pod's preferences: the form that is held to instead.
+/// Preferences that are listed as given up, by pod.
 type Listed<'p> = BTreeMap<&'p PodKey, Instead>;
 
-/// Preferences that are given up, each with the form that is held to instead.
+/// Preferences that are given up, each with the weaker form that is met instead.
 type Instead = BTreeMap<Preference, Option<Form>>;
 
-/// Returns a copy of the world in which pods that the plan places require what it holds to; nothing where the plan
-/// weighs no preferences.
+/// Returns a copy of the snapshot in which placed pods require the preferences that the plan meets; `None` if the plan
+/// does not weigh preferences.
 pub(super) fn held_to(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Option<Snapshot> {
     let listed = listed(plan.evidence.report.preferences.as_ref()?);
     let placed = placed(plan);
@@ -50,7 +50,7 @@ pub(super) fn held_to(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Opti
     Some(copy)
 }
 
-/// Returns what is wrong with what the plan says of preferences.
+/// Returns wrong statements of the plan about preferences.
 pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec<Finding> {
     let report = &plan.evidence.report;
     let Some(said) = &report.preferences else { return Vec::new() };
@@ -58,7 +58,7 @@ pub(super) fn findings(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Vec
     let mut faults = budget((snapshot, &taints), policy, said);
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
     faults.extend(unknown(&pods, &taints, said));
-    // What is left out, or waits for a budget, is in the sums and not in the plan.
+    // Changes that are omitted or held are in the sums and not in the plan.
     let is_whole = plan.spec.targets.is_empty() && plan.evidence.held.is_empty();
     if is_whole {
         let now = report.cost_after.effective;
@@ -93,7 +93,7 @@ fn budget((snapshot, taints): (&Snapshot, &SoftTaints), policy: &Policy, said: &
     faults
 }
 
-/// Returns what is listed as given up and is no preference of its pods.
+/// Returns entries that are listed as given up and are no preference of their pods.
 fn unknown(pods: &BTreeMap<&PodKey, &Pod>, taints: &SoftTaints, said: &Preferences) -> Vec<String> {
     let mut faults = Vec::new();
     for entry in &said.given_up {
@@ -112,7 +112,7 @@ fn unknown(pods: &BTreeMap<&PodKey, &Pod>, taints: &SoftTaints, said: &Preferenc
     faults
 }
 
-/// Compares the weights with those of the pods that are placed.
+/// Compares the stated weights with those of the placed pods.
 fn sums(
     (placed, taints): (&BTreeSet<&PodKey>, &SoftTaints),
     pods: &BTreeMap<&PodKey, &Pod>,
@@ -137,7 +137,7 @@ fn sums(
     faults
 }
 
-/// Returns the taints that only discourage, of pools and of nodes that exist.
+/// Returns the `PreferNoSchedule` taints of pools and existing nodes.
 fn discouraging(snapshot: &Snapshot, policy: &Policy) -> SoftTaints {
     let pools = policy.pools.values().flat_map(|pool| &pool.taints);
     SoftTaints::of(pools.chain(snapshot.nodes.iter().flat_map(|node| &node.taints)))
@@ -158,7 +158,7 @@ fn placed(plan: &Plan) -> BTreeSet<&PodKey> {
     new.chain(plan.evidence.kept.values().flatten()).collect()
 }
 
-/// Returns a content that requires each preference which is not given up, and the weaker form of one that has it.
+/// Returns a spec that requires each preference that is not given up, and the weaker form of those that have one.
 fn requiring(own: &PodSpec, given_up: &Instead, taints: &SoftTaints) -> PodSpec {
     let mut spec = own.clone();
     for (preference, _) in own.preferences(taints) {
@@ -199,7 +199,7 @@ fn requiring(own: &PodSpec, given_up: &Instead, taints: &SoftTaints) -> PodSpec 
     spec
 }
 
-/// Joins each term with what is wanted; those that contradict it can never hold.
+/// Combines each term with the wanted requirements; terms that contradict them are dropped.
 fn both(terms: &[Requirements], wanted: &Requirements) -> Vec<Requirements> {
     let can_hold = terms.iter().filter(|term| wanted.intersects(term).is_ok());
     can_hold

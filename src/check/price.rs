@@ -1,4 +1,4 @@
-//! Prices: those of the catalogue and of the fleet, taken anew; what is not known is never a number.
+//! Prices of the catalogue and the fleet, calculated again; an unknown price is never a number.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,8 +10,7 @@ use crate::model::{
     CapacityType, Commitment, InstanceType, MicroUsdPerHour, Node, Offering, OsDisk, Price, SkuName, label,
 };
 
-/// Returns the new nodes whose price is another, and the commitments that are used more often than there
-/// are.
+/// Returns the new nodes with a wrong price, and commitments that are used more often than they exist.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut committed: BTreeMap<&SkuName, usize> = BTreeMap::new();
@@ -53,7 +52,7 @@ fn show(price: Price) -> String {
     }
 }
 
-/// Returns a rate in dollars, exactly: with cents, and what is beyond them where there is anything.
+/// Formats an exact rate in dollars: with cents, and further digits only if needed.
 pub(super) fn show_rate(rate: MicroUsdPerHour) -> String {
     let amount = rate.0.unsigned_abs();
     let fraction = format!("{:06}", amount % 1_000_000);
@@ -62,7 +61,7 @@ pub(super) fn show_rate(rate: MicroUsdPerHour) -> String {
     format!("{sign}${}.{cents}{} an hour", amount / 1_000_000, beyond.trim_end_matches('0'))
 }
 
-/// VM and managed OS disk.
+/// Returns the price of VM and managed OS disk.
 fn list_price(size: &InstanceType, offering: &Offering) -> Price {
     add(offering.price, disk_price(size))
 }
@@ -74,7 +73,7 @@ pub(super) fn disk_price(size: &InstanceType) -> Price {
     }
 }
 
-/// VM after discounts, managed OS disk and what every node costs beside them.
+/// Returns the price of the discounted VM, the managed OS disk and the fixed cost per node.
 pub(super) fn effective_price(case: &Case<'_>, size: &InstanceType, offering: &Offering) -> Price {
     let vm = match (offering.capacity_type, offering.price) {
         (CapacityType::OnDemand, Price::Listed(amount)) => Price::Listed(discounted(case, size, amount)),
@@ -86,7 +85,7 @@ pub(super) fn effective_price(case: &Case<'_>, size: &InstanceType, offering: &O
     with_costs(case, vm, disk_price(size))
 }
 
-/// Adds the disk and what every node costs beside it.
+/// Adds the disk and the fixed cost per node.
 pub(super) fn with_costs(case: &Case<'_>, vm: Price, disk: Price) -> Price {
     add(add(vm, disk), Price::Listed(case.policy.fleet.prices.cost_per_node))
 }
@@ -101,8 +100,8 @@ pub(super) fn add(one: Price, two: Price) -> Price {
     }
 }
 
-/// The discount of the size's series counts before that of its family, the larger of several; rounded half
-/// up to a millionth of a dollar.
+/// Applies the discount of the size's series, or else of its family; the largest of several. Rounds half up to a
+/// millionth of a dollar.
 pub(super) fn discounted(case: &Case<'_>, size: &InstanceType, amount: MicroUsdPerHour) -> MicroUsdPerHour {
     let percent_of = |key: &str| {
         let name = plain(size.requirements.get(key)?.single()?);
@@ -116,7 +115,7 @@ pub(super) fn discounted(case: &Case<'_>, size: &InstanceType, amount: MicroUsdP
     MicroUsdPerHour(i64::try_from(rounded).unwrap_or(i64::MAX))
 }
 
-/// `Dsv5` and `Ds_v5` are the same series.
+/// Normalizes a series name: `Dsv5` and `Ds_v5` are the same series.
 fn plain(name: &str) -> String {
     name.replace('_', "").to_lowercase()
 }
@@ -126,7 +125,7 @@ fn commitments<'a>(case: &Case<'a>, size: &SkuName) -> impl Iterator<Item = &'a 
     policy.fleet.prices.commitments.iter().filter(move |commitment| commitment.size == *size)
 }
 
-/// Returns what a node of this offering costs the user where a commitment pays for its VM.
+/// Returns the possible prices of a node of this offering if a commitment pays for its VM.
 fn committed_prices(case: &Case<'_>, size: &InstanceType, offering: &Offering) -> Vec<Price> {
     if offering.capacity_type != CapacityType::OnDemand {
         return Vec::new();
@@ -136,7 +135,7 @@ fn committed_prices(case: &Case<'_>, size: &InstanceType, offering: &Offering) -
         .collect()
 }
 
-/// Returns how many VMs of a size are committed and not used by nodes that stay.
+/// Returns how many committed VMs of a size are not used by nodes that stay.
 fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
     let count: u64 = commitments(case, size).map(|commitment| u64::from(commitment.count)).sum();
     let uses = |node: &&Node| {
@@ -149,7 +148,7 @@ fn free_commitments(case: &Case<'_>, size: &SkuName) -> usize {
     usize::try_from(count).unwrap_or(usize::MAX).saturating_sub(used)
 }
 
-/// Returns the least that a node that exists can cost the user, by its labels: a commitment may pay for it.
+/// Returns the lowest price that an existing node can have, by its labels: a commitment may pay for it.
 pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHour> {
     let (size, offering) = bought_as(case, node)?;
     let own = case.offered_to_node(node);
@@ -161,12 +160,12 @@ pub(super) fn least_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHou
     committed_prices(case, size, offering).into_iter().chain([plain]).filter_map(Price::known).min()
 }
 
-/// Returns what the VM of a node that exists costs by the list, by its labels.
+/// Returns the list price of an existing node's VM, by its labels.
 pub(super) fn vm_price(case: &Case<'_>, node: &Node) -> Option<MicroUsdPerHour> {
     bought_as(case, node)?.1.price.known()
 }
 
-/// Returns the offering that a node was bought as; prices without overlays are the same in all zones.
+/// Returns the offering of an existing node; prices without overlays are the same in all zones.
 fn bought_as<'c>(case: &'c Case<'_>, node: &Node) -> Option<(&'c InstanceType, &'c Offering)> {
     let value = |key: &str| node.labels.get(key).map(|value| &**value);
     let size = find_size(case, value(label::INSTANCE_TYPE)?, node)?;
@@ -188,7 +187,7 @@ fn find_size<'c>(case: &'c Case<'_>, name: &str, node: &Node) -> Option<&'c Inst
     all.find(|size| size.name.as_str() == name)
 }
 
-/// Returns what a new node is said to cost the user.
+/// Returns the effective price that the plan states for a new node.
 pub(super) fn said_price(made: &Made<'_>) -> Price {
     made.placement.effective_price
 }

@@ -1,7 +1,7 @@
-//! Quotas: no plan needs more vCPUs than the subscription may use.
+//! Quotas: no plan needs more vCPUs than the subscription's limits.
 //!
-//! A VM counts from when its creation starts until it is deleted: what a plan removes frees nothing for what it creates.
-//! How much a VM needs is worked out here from the sizes that the quotas list; an unknown quota limits nothing.
+//! A VM counts from the start of its creation until it is deleted: removals of a plan free nothing for its creations.
+//! The vCPUs of a VM are derived here from the sizes that the quotas list; an unknown quota limits nothing.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,11 @@ use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::model::{CapacityType, InstanceType, LabelKey, Node, Quota, ResourceName, label};
 
-/// How many vCPUs of each quota, by its name in small letters, there are when everything is made.
+/// Needed vCPUs of each quota, by lower-case name, when every node is created.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Needs {
     vcpus: BTreeMap<String, i64>,
-    /// Of those, what the plan makes.
+    /// The part of new nodes.
     made: BTreeMap<String, i64>,
 }
 
@@ -25,7 +25,7 @@ struct Exceeded {
 }
 
 impl Needs {
-    /// Counts what is used elsewhere, the nodes that there are, and those to make.
+    /// Counts usage elsewhere, existing nodes and new nodes.
     pub(super) fn of(case: &Case<'_>) -> Self {
         let mut needs = Self::default();
         let Some(quota) = case.snapshot.quota.as_deref() else { return needs };
@@ -38,7 +38,7 @@ impl Needs {
                 *needs.vcpus.entry(name).or_default() += vcpus;
             }
         }
-        // Nodes that Azure never counted and that are supposed to be gone free nothing.
+        // Nodes that Azure never counted and that are assumed gone free nothing.
         needs.vcpus.values_mut().for_each(|vcpus| *vcpus = (*vcpus).max(0));
         for made in &case.made {
             let Some((_, size, _)) = case.bought(made) else { continue };
@@ -56,7 +56,7 @@ impl Needs {
         self.exceeded(quota, &of_size(quota, vm)).is_none()
     }
 
-    /// Says which quota another VM exceeds in the place of one that is made.
+    /// Returns the quota that a substitute for a planned VM exceeds.
     pub(super) fn beyond_instead(
         &self,
         case: &Case<'_>,
@@ -83,7 +83,7 @@ impl Needs {
     }
 }
 
-/// Returns the quotas that the plan goes beyond.
+/// Returns the quotas that the plan exceeds.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let Some(quota) = case.snapshot.quota.as_deref() else { return Vec::new() };
     let needs = Needs::of(case);
@@ -97,13 +97,13 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     needs.made.iter().filter_map(beyond).collect()
 }
 
-/// Returns the limit of a quota, by its name in small letters; none where it is unknown, or there is none.
+/// Returns the limit of a quota, by lower-case name; `None` if it is unknown or unlimited.
 fn limit(quota: &Quota, name: &str) -> Option<i64> {
     let known = quota.limits.iter().find(|limit| limit.name.eq_ignore_ascii_case(name))?;
     (known.limit >= 0).then_some(known.limit)
 }
 
-/// Returns how many vCPUs a VM needs of which quotas. One in a reservation needs none: the reservation has them.
+/// Returns the vCPUs that a VM needs, by quota. A VM in a reservation needs none: the reservation has them.
 fn of_size(quota: &Quota, (size, capacity_type): (&InstanceType, CapacityType)) -> Vec<(String, i64)> {
     let listed = quota.sizes.get(&size.name);
     let cores = size.capacity.get(&ResourceName::Cpu).max(0);
@@ -121,8 +121,8 @@ fn needed(capacity_type: CapacityType, family: Option<&str>, vcpus: i64) -> Vec<
     names.into_iter().map(|name| (name, vcpus)).collect()
 }
 
-/// Returns how many vCPUs a node's VM needs of which quotas. A claim that may become several sizes needs what the largest
-/// has, of their family where they are of one.
+/// Returns the vCPUs that a node's VM needs, by quota. A claim with several possible sizes needs those of the largest
+/// one, and counts for a family only if all its sizes are of one.
 fn of_node(quota: &Quota, node: &Node) -> Vec<(String, i64)> {
     let label = |key: &str| node.labels.get(&LabelKey::new(key)).map(|value| &**value);
     let capacity_type = label(label::CAPACITY_TYPE).and_then(CapacityType::parse);

@@ -1,4 +1,4 @@
-//! Reasons and counts: what a plan says to people of its changes is what the changes are.
+//! Reasons and counts: the plan's explanations match its changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +7,7 @@ use super::finding::{Finding, Rule};
 use crate::model::{DisruptionReason, NodeName, PodKey, PodPlace, PoolName};
 use crate::plan::{Adopt, Change, ChangeId, Create, Delete, Reason};
 
-/// Returns the reasons that are not those of their changes, and the counts of unchanged nodes that are wrong.
+/// Returns the reasons that do not match their changes, and wrong counts of unchanged nodes.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let evidence = &case.plan.evidence;
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ fn fault(case: &Case<'_>, id: &ChangeId, change: &Change, reason: &Reason) -> Op
     (!is_right).then(|| format!("is not made because of what is said: {reason}"))
 }
 
-/// A node is made for the pods that are placed on it.
+/// Checks that a node is created for the pods that are placed on it.
 fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     let placement = case.plan.evidence.placements.get(id)?;
     let waiting = placement.pods.iter().filter(|pod| !pod.is_placeholder()).count();
@@ -53,7 +53,7 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
         return Some(format!("is said to be made for {pods} pods, {placed} are placed on it"));
     }
     let moves = |key: &&PodKey| match case.pods.get(*key).map(|pod| &pod.place) {
-        // Pods of a node that is going already wait for another anyway.
+        // Pods of a node that is already being deleted need another one anyway.
         Some(PodPlace::Bound(node)) => {
             case.removed.contains_key(node) && case.nodes.get(node).is_some_and(|node| !node.is_deleting)
         }
@@ -67,7 +67,7 @@ fn waiting(case: &Case<'_>, id: &ChangeId, reason: &Reason) -> Option<String> {
     Some(format!("is said to be made for pod `{opened_for}`, it was opened for `{right}`"))
 }
 
-/// A node that no pod is the reason for is made because of the number that its own pool asks for.
+/// Checks that a node created for no pod is created because of its pool's number of nodes.
 fn other_number(case: &Case<'_>, (id, pool): (&ChangeId, &PoolName), nodes: u64) -> Option<String> {
     let own = case.made.iter().find(|made| made.id == id)?.pool;
     let asked = case.pool(own)?.replicas;
@@ -76,7 +76,7 @@ fn other_number(case: &Case<'_>, (id, pool): (&ChangeId, &PoolName), nodes: u64)
     })
 }
 
-/// A node that the user asks to be replaced goes for that alone.
+/// Checks that a node that the user asked to replace is removed for that reason alone.
 fn is_of_removal(case: &Case<'_>, delete: &Delete, reason: &Reason) -> bool {
     let is_asked = case.plan.spec.wishes.replace.contains(&delete.target.node);
     match delete.reason == DisruptionReason::Drifted && is_asked {
@@ -98,7 +98,7 @@ const fn is_of(why: DisruptionReason, reason: &Reason) -> bool {
     }
 }
 
-/// Every node that no change touches is counted once, by its pool.
+/// Checks that every node without a change is counted once, by its pool.
 fn unchanged(case: &Case<'_>) -> Vec<Finding> {
     let changes = case.plan.spec.changes.values();
     let touched: BTreeSet<&NodeName> =

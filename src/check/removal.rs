@@ -1,4 +1,5 @@
-//! Removals: only nodes that Karpenter manages and that may be disrupted go: empty, underutilized and due ones, and on request all.
+//! Removals: only nodes that Karpenter manages and that may be disrupted are removed: empty, underutilized and due
+//! ones, and any on request.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +9,7 @@ use super::{balanced, deleted, destroyed, due, held, underutilized};
 use crate::model::{DisruptionReason, Node, NodeName, Pod, Pool};
 use crate::plan::{Change, ExistingNode};
 
-/// Returns the nodes that the plan touches and must not.
+/// Returns the nodes that the plan changes and must not.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut times: BTreeMap<&NodeName, usize> = BTreeMap::new();
@@ -50,14 +51,14 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     let pool = node.pool.as_ref();
     match pool.map(|name| (name, case.pool(name))) {
         None => faults.push("is removed, but belongs to no pool: it is not ours".to_owned()),
-        // Budgets and quiet time say nothing of what goes on request, and whose it is NodeClaim and tags say.
+        // Budgets and `consolidateAfter` do not apply to requested removals; NodeClaim and tags show who owns the node.
         Some((_, None)) if is_known_without_pool(node, reason) => {}
         Some((name, None)) => {
             faults.push(format!(
                 "is removed, but its pool `{name}` is not known: what it allows is not either"
             ));
         }
-        // Only what goes to save money waits for quiet.
+        // Only removals that save money wait for `consolidateAfter`.
         Some(_) if reason.is_due() => {}
         Some((name, Some(pool))) if pool.replicas.is_some() => faults
             .push(format!("is removed to save money, but pool `{name}` asks for a fixed number of nodes")),
@@ -92,7 +93,7 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
         DisruptionReason::Destroyed => faults.extend(destroyed::faults(case, node)),
         DisruptionReason::Deleted => faults.extend(deleted::faults(case, node)),
     }
-    // Karpenter lets a daemon that has `karpenter.sh/do-not-disrupt` keep its node.
+    // In Karpenter a daemonset pod with `karpenter.sh/do-not-disrupt` keeps its node.
     let is_kept = |pod: &&&Pod| pod.is_daemon && pod.is_protected(case.snapshot.at);
     let is_bounded = matches!(reason, DisruptionReason::Unhealthy | DisruptionReason::Deleted)
         || reason.is_due() && node.claimed.termination_grace_period.is_some();
@@ -102,7 +103,7 @@ fn faults(case: &Case<'_>, node: &Node, reason: DisruptionReason) -> Vec<String>
     faults
 }
 
-/// Whether a node may go though its pool is gone: on request, where its NodeClaim says that nodeform made it.
+/// Returns whether a node may be removed without its pool: on request, if its NodeClaim says that nodeform created it.
 fn is_known_without_pool(node: &Node, reason: DisruptionReason) -> bool {
     let is_asked = matches!(reason, DisruptionReason::Destroyed | DisruptionReason::Deleted);
     is_asked && node.claimed.is_own && node.claim.is_some()
@@ -123,14 +124,14 @@ fn not_quiet(case: &Case<'_>, node: &Node, pool: &Pool) -> Option<String> {
     })
 }
 
-/// Returns what an empty node carries.
+/// Returns the pods that a node removed as empty carries.
 fn carries(case: &Case<'_>, node: &Node) -> Option<String> {
     let busy: Vec<&Pod> = case.running_on(&node.name).iter().copied().filter(|pod| !pod.is_daemon).collect();
     let first = busy.first()?;
     Some(format!("is removed as empty, but carries {} pods, such as `{}`", busy.len(), first.key))
 }
 
-/// Returns every existing node that a change is about.
+/// Returns every existing node that a change concerns.
 fn targets<'a>(case: &Case<'a>) -> Vec<&'a ExistingNode> {
     let target = |change: &'a Change| match change {
         Change::Delete(delete) => Some(&delete.target),
@@ -142,7 +143,7 @@ fn targets<'a>(case: &Case<'a>) -> Vec<&'a ExistingNode> {
     case.plan.spec.changes.values().filter_map(|planned| target(&planned.change)).collect()
 }
 
-/// Returns what a change takes a node for that it is not, or that it is foreign.
+/// Returns how a change misidentifies its node, or that the node is foreign.
 fn mistaken(case: &Case<'_>, target: &ExistingNode) -> Option<String> {
     let Some(node) = case.nodes.get(&target.node) else {
         return Some("is changed, but does not exist".to_owned());

@@ -1,7 +1,7 @@
-//! Fixed pools (`replicas`): each comes to as many nodes as it asks for, made the cheapest way, and no other pool has a
-//! node that nobody needs.
+//! Fixed pools (`replicas`): each ends up with its number of nodes, created the cheapest way, and other pools have no
+//! new node without a pod.
 //!
-//! A node may be missing where limits leave no room for any, and one may be too many where the plan says why it stays.
+//! A node may be missing if limits allow none, and there may be one too many if the plan says why it is kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,7 +19,7 @@ use crate::model::{
 };
 use crate::plan::Delete;
 
-/// Returns the fixed pools that have too few or too many nodes, and nodes of them that could be had for less.
+/// Returns the fixed pools with too few or too many nodes, and their new nodes that could cost less.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     let mut known = Known::new();
@@ -27,7 +27,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
         let why = case.pool(made.pool).and_then(|pool| fault(case, (made, pool), &mut known));
         found.extend(why.map(|why| Finding::new(Rule::Replicas, made.title(), why)));
     }
-    // What is left out of a plan is no fault of it, and whoever wants all to go wants no number.
+    // A narrowed plan may omit nodes, and a destroy plan ignores the number.
     let spec = &case.plan.spec;
     if spec.targets.is_empty() && !spec.wishes.destroy {
         let usage = Usage::of(case);
@@ -40,10 +40,10 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// What a node of a pool costs at least that has no more of anything than this size: thousands of nodes may be alike.
+/// Cache: lowest price of a node no larger than a size, by pool and size. Thousands of nodes may be alike.
 type Known<'c> = BTreeMap<(&'c PoolName, &'c SkuName), Option<MicroUsdPerHour>>;
 
-/// Returns what is wrong with a new node, for the sake of the number that its pool asks for.
+/// Returns the fault of a new node with respect to its pool's number of nodes.
 fn fault<'c>(
     case: &'c Case<'_>,
     (made, pool): (&Made<'_>, &'c Pool),
@@ -64,7 +64,7 @@ fn fault<'c>(
     }
 }
 
-/// Returns what a node costs at least that is no larger than this size: it fits into every limit into which this one does.
+/// Returns the lowest price of a node that is no larger than this size: it fits every limit that this one fits.
 fn least(case: &Case<'_>, pool: &Pool, size: &InstanceType) -> Option<MicroUsdPerHour> {
     let smaller = ways(case, pool).filter(|(other, _)| other.capacity.fit_in(&size.capacity));
     smaller.filter_map(|(size, offering)| effective_price(case, size, offering).known()).min()
@@ -81,7 +81,7 @@ fn dearer(own: Option<MicroUsdPerHour>, least: MicroUsdPerHour) -> Option<String
     }
 }
 
-/// Returns the ways to have a node of a pool that nobody asks for, which holds at least its daemonsets.
+/// Returns the sizes and offerings for a node without pods, which must fit at least its daemonsets.
 fn ways<'c>(case: &'c Case<'_>, pool: &'c Pool) -> impl Iterator<Item = (&'c InstanceType, &'c Offering)> {
     let sizes = case.offered_to(pool).into_iter().flat_map(|offered| &offered.types);
     let chosen = sizes.filter(|size| may_be_chosen(pool, size, std::iter::empty()));
@@ -111,7 +111,7 @@ fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<
     let is_beyond = |delete: &Delete| {
         delete.reason == DisruptionReason::Excess && delete.target.pool.as_ref() == Some(&pool.name)
     };
-    // Of a live plan, nodes that cannot be made are named.
+    // A live plan lists nodes that cannot be created.
     let withheld = case
         .plan
         .evidence
@@ -128,7 +128,7 @@ fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<
             faults.push(format!("asks for {asked} nodes, and comes to {after}"));
         }
     }
-    // What a budget holds back will go.
+    // Nodes held by a budget will be removed later.
     let later = case.plan.evidence.held.iter().filter(|held| held.reason.is_some());
     let later = later.filter(|held| staying.iter().any(|node| node.name == held.node)).count();
     if made > 0 && after > asked + later {
@@ -144,7 +144,7 @@ fn count_faults(case: &Case<'_>, pool: &Pool, asked: u64, usage: &Usage) -> Vec<
     faults
 }
 
-/// Returns the nodes of which the plan says why they stay.
+/// Returns the nodes for which the plan says why they are kept.
 fn excused<'c>(case: &'c Case<'_>) -> BTreeSet<&'c NodeName> {
     let evidence = &case.plan.evidence;
     let held = evidence.held.iter().map(|held| &held.node);

@@ -1,8 +1,9 @@
-//! Room that nobody uses: no pod that stands for itself goes without a place where a node has room for it, and of the
-//! cheapest fleet none that waits gets a new node where one that stays would take it at once.
+//! Unused free capacity: no independent pod stays unplaced if a node fits it, and in the cheapest fleet no pending pod
+//! gets a new node if a node that stays fits it immediately.
 //!
-//! Judged are pods that no rule ties to others, and whom no rule of others speaks of: of the rest it depends on the order
-//! in which they come who has a place. Whether a node could have been made for a pod is not judged: that is the search itself.
+//! Only pods without rules about other pods are checked, and only if no other pod's rule concerns them: for the rest
+//! the placement depends on their order. Whether a node could have been created for a pod is not checked: that is the
+//! search itself.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use super::labels::pod_meets;
 use super::taints::keeps_off;
 use crate::model::{Node, NodeStage, Pod, PodPlace, PodSpec, Resources, Strength};
 
-/// Returns the pods that are said to have no place though a node of the final fleet takes them.
+/// Returns the pods that are reported as not placed although a node of the final fleet fits them.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     if is_partial(case) {
         return Vec::new();
@@ -29,34 +30,34 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     taken(sites, &unplaced, "is said to have no place")
 }
 
-/// Returns the pods that wait and that nodes are made for though one takes them that stays: kube-scheduler binds them there.
+/// Returns the pending pods that get a new node although one that stays fits them: kube-scheduler binds them there.
 pub(super) fn needless(case: &Case<'_>) -> Vec<Finding> {
-    // Where room is kept, it depends on the order who has it.
+    // With headroom, the placement depends on the order.
     let keeps_room = case.snapshot.pods.iter().any(|pod| pod.key.is_placeholder());
     if is_partial(case) || keeps_room {
         return Vec::new();
     }
     let mut bought = free(case, on_new_nodes(case));
-    // Who has to stand beside others may have no place where those would go alone.
+    // Pods that must be with these may have no place if these are bound elsewhere alone.
     bought.retain(|pod| !is_followed(case, pod));
     taken(|| standing(case), &bought, "gets a new node")
 }
 
-/// Returns whether a plan is not meant to place all that waits.
+/// Returns whether a plan is not meant to place all pending pods.
 fn is_partial(case: &Case<'_>) -> bool {
     !case.plan.spec.targets.is_empty() || case.snapshot.supposed.wishes.destroy
 }
 
-/// Returns the pods that wait and get a node that is made for pods.
+/// Returns the pending pods on new nodes that were opened for pods.
 fn on_new_nodes<'a>(case: &Case<'a>) -> impl Iterator<Item = &'a Pod> {
     let opened = case.made.iter().filter(|made| made.opened_for.is_some());
     let pods = opened.flat_map(|made| made.pods).filter_map(|key| case.pods.get(key).copied());
     pods.filter(|pod| pod.place == PodPlace::Waiting)
 }
 
-/// Returns those of these pods that stand for themselves, one for each content.
+/// Returns the independent ones of these pods, one per spec.
 fn free<'a>(case: &Case<'_>, pods: impl Iterator<Item = &'a Pod>) -> Vec<&'a Pod> {
-    // Rules that the model has no field for are nobody's here.
+    // Pods with rules that the model has no field for are skipped.
     let excused = gangs::excused(case);
     let is_free = |pod: &&Pod| {
         let is_alone = !pod.key.is_placeholder() && !is_tied(pod) && pod.spec.other_rules.is_empty();
@@ -70,7 +71,7 @@ fn free<'a>(case: &Case<'_>, pods: impl Iterator<Item = &'a Pod>) -> Vec<&'a Pod
     by_content.into_values().collect()
 }
 
-/// Returns what is wrong with pods that one of these nodes takes.
+/// Returns findings for the pods that fit one of these nodes.
 fn taken<'a>(sites: impl FnOnce() -> Vec<Site<'a>>, pods: &[&Pod], what: &str) -> Vec<Finding> {
     if pods.is_empty() {
         return Vec::new();
@@ -85,7 +86,7 @@ fn taken<'a>(sites: impl FnOnce() -> Vec<Site<'a>>, pods: &[&Pod], what: &str) -
     pods.iter().filter_map(fault).collect()
 }
 
-/// Returns every node that is there and takes pods when all is done.
+/// Returns every existing node of the final fleet that is ready for pods.
 fn standing<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
     let is_up = |node: &Node| case.stays(node) && node.stage == NodeStage::Initialized && node.is_ready();
     let placed = |node: &Node| case.plan.evidence.kept.get(&node.name).map_or(&[][..], Vec::as_slice);
@@ -93,7 +94,7 @@ fn standing<'a>(case: &Case<'a>) -> Vec<Site<'a>> {
     standing.filter_map(|node| case.existing_site(&node.name, placed(node))).collect()
 }
 
-/// Returns whether a rule ties a pod to other pods, or to what is on a node beside its resources.
+/// Returns whether a rule ties a pod to other pods, or to anything on a node besides its resources.
 pub(super) fn is_tied(pod: &Pod) -> bool {
     let spec = &pod.spec;
     !spec.spread.is_empty()
@@ -103,7 +104,7 @@ pub(super) fn is_tied(pod: &Pod) -> bool {
         || !spec.host_ports.is_empty()
 }
 
-/// Returns whether others mind where a pod is, in whatever namespace they are: they keep away, or count it.
+/// Returns whether other pods' anti-affinity or spread matches a pod, in any namespace.
 fn is_minded(case: &Case<'_>, pod: &Pod) -> bool {
     case.crowd.groups.iter().any(|Group { spec, .. }| {
         let required = spec.spread.iter().filter(|constraint| constraint.strength == Strength::Required);
@@ -113,7 +114,7 @@ fn is_minded(case: &Case<'_>, pod: &Pod) -> bool {
     })
 }
 
-/// Returns whether others have to stand beside a pod, in whatever namespace they are.
+/// Returns whether other pods' affinity matches a pod, in any namespace.
 fn is_followed(case: &Case<'_>, pod: &Pod) -> bool {
     case.crowd.groups.iter().any(|Group { spec, .. }| {
         let mut selectors = spec.affinity.iter().filter_map(|term| term.selector.as_ref());
@@ -121,12 +122,12 @@ fn is_followed(case: &Case<'_>, pod: &Pod) -> bool {
     })
 }
 
-/// Returns whether a node holds a pod beside these, what runs there, and daemonsets.
+/// Returns whether a node fits a pod beside these pods, its running pods and its daemonsets.
 pub(super) fn has_room(site: &Site<'_>, pods: &[&Pod], pod: &Pod) -> bool {
     takes(site, &used(site, pods), pod)
 }
 
-/// Returns what these pods use of a node, with what runs there and daemonsets.
+/// Returns the resources that these pods, the running pods and the daemonsets of a node use.
 fn used(site: &Site<'_>, pods: &[&Pod]) -> Resources {
     let mut used = Resources::none();
     pods.iter().chain(&site.running).for_each(|pod| used.add(&pod.spec.requests));
@@ -134,7 +135,7 @@ fn used(site: &Site<'_>, pods: &[&Pod]) -> Resources {
     used
 }
 
-/// Returns whether a node of which so much is used takes a pod.
+/// Returns whether a node with these used resources fits a pod.
 fn takes(site: &Site<'_>, used: &Resources, pod: &Pod) -> bool {
     let fits = |name, amount| amount <= 0 || used.get(name) + amount <= site.allocatable.get(name);
     pod.spec.requests.iter().all(|(name, amount)| fits(name, amount))

@@ -1,7 +1,6 @@
-//! What nodes that are there show of what new ones of the same class and size will offer: the ephemeral storage that kubelet
-//! leaves to pods.
+//! Ephemeral storage that kubelet leaves to pods, learned from existing nodes of the same class and size.
 //!
-//! The node that offers least is the measure. One with a disk of another size says nothing: its class has changed since.
+//! The node that offers the least counts. A node with a disk of another size is ignored: its class has changed since.
 
 use std::sync::Arc;
 
@@ -9,7 +8,7 @@ use crate::catalog::Offered;
 use crate::model::{ClassName, InstanceType, LabelKey, Node, NodeStage, ResourceName, label};
 use crate::snapshot::Snapshot;
 
-/// Returns what a class is offered, with the ephemeral storage that its nodes show.
+/// Returns a class's instance types with the ephemeral storage of its existing nodes.
 pub(super) fn with_disks(class: &ClassName, mut offered: Arc<Offered>, snapshot: &Snapshot) -> Arc<Offered> {
     let key = LabelKey::new(label::INSTANCE_TYPE);
     let nodes: Vec<&Node> = snapshot
@@ -34,8 +33,8 @@ fn disk(node: &Node) -> Option<i64> {
     Some(node.allocatable.get(&ResourceName::EphemeralStorage)).filter(|left| *left > 0)
 }
 
-/// Returns whether a node has about the disk that its class makes today, give or take a tenth: file systems take some of it,
-/// and Azure's GB are GiB.
+/// Returns whether a node's disk matches the one that its class creates today, within a tenth: file systems take some
+/// of it, and Azure's GB are GiB.
 fn has_the_disk_of(node: &Node, kind: &InstanceType) -> bool {
     let (there, made) = (
         node.capacity.get(&ResourceName::EphemeralStorage),

@@ -1,8 +1,8 @@
 //! Required topology spread (`DoNotSchedule`), as kube-scheduler counts it on the final fleet.
 //!
-//! Each constraint is judged by itself: an objection says that no order exists in which the placed pods pass it.
-//! That several constraints leave no common order is not seen here (zones and hosts together: [`super::spread_together`]),
-//! and pods that run are never objected to.
+//! Each constraint is checked by itself: a finding says that no binding order of the placed pods satisfies it.
+//! Constraints that only contradict each other are not detected here (zones and hosts together:
+//! [`super::spread_together`]), and running pods are never reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,14 +20,14 @@ use crate::model::{
 };
 use crate::snapshot::{Snapshot, system_node};
 
-/// One constraint, with everything of its pods that decides what it counts.
+/// A constraint with all properties of its pods that affect its counts.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Rules<'a> {
     namespace: &'a Namespace,
     pub(super) constraint: &'a SpreadConstraint,
-    /// The selector with what `matchLabelKeys` add to it.
+    /// The selector with its `matchLabelKeys`.
     selector: Option<LabelSelector>,
-    /// Whether that selects the pods themselves.
+    /// Whether the selector matches the pods themselves.
     selects_own: bool,
     filter: Filter<'a>,
 }
@@ -35,16 +35,15 @@ pub(super) struct Rules<'a> {
 /// Which nodes count.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Filter<'a> {
-    /// The labels that all of them have.
+    /// Labels that all counted nodes have.
     keys: Vec<&'a LabelKey>,
-    /// What the pods ask of labels, where that is honored.
+    /// Node selector and required node affinity of the pods, if honored.
     asked: Option<(&'a Requirements, Option<&'a [Requirements]>)>,
-    /// What the pods tolerate, where that is honored.
+    /// Tolerations of the pods, if taints are honored.
     tolerated: Option<&'a [Toleration]>,
 }
 
-/// Returns the pods that are placed in a domain beyond what their constraints allow, or on nodes that are in no
-/// domain.
+/// Returns the pods that exceed their constraint's skew in a domain, or are on nodes without a domain.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let (crowd, rules) = (&case.crowd, rules(case));
     let mut found = Vec::new();
@@ -66,7 +65,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the constraints of placed pods, each with the groups that have it.
+/// Returns the constraints of placed pods, each with its groups.
 fn rules<'a>(case: &Case<'a>) -> BTreeMap<Rules<'a>, Vec<usize>> {
     let mut rules: BTreeMap<Rules<'_>, Vec<usize>> = BTreeMap::new();
     for (number, group) in case.crowd.groups.iter().enumerate().filter(|(_, group)| group.is_placed) {
@@ -97,22 +96,22 @@ impl<'a> Rules<'a> {
         Self { namespace, constraint, selector, selects_own, filter }
     }
 
-    /// Returns whether other rules count the same nodes.
+    /// Returns whether both rules count the same nodes.
     pub(super) fn counts_alike(&self, other: &Self) -> bool {
         self.filter == other.filter
     }
 
-    /// Returns whether a place counts for pods of a group that has these rules.
+    /// Returns whether a place counts for pods of a group with these rules.
     pub(super) fn sees(&self, place: &Place, group: usize, crowd: &Crowd<'_>) -> bool {
         self.filter.counts(place, &[group], crowd)
     }
 
-    /// Returns whether every node is a domain of its own.
+    /// Returns whether every node is its own domain.
     fn is_over_hosts(&self) -> bool {
         self.constraint.topology_key.as_str() == label::HOSTNAME
     }
 
-    /// Returns the groups that are counted. Kubernetes counts nobody by a selector that selects everything.
+    /// Returns the groups that are counted. A selector that matches everything counts no pods in Kubernetes.
     pub(super) fn counted(&self, crowd: &Crowd<'_>) -> Vec<usize> {
         match &self.selector {
             Some(selector) if !selector.0.is_empty() => {
@@ -136,13 +135,13 @@ impl<'a> Filter<'a> {
         }
     }
 
-    /// Returns whether a node counts. The groups have the same content as far as the filter reads it.
+    /// Returns whether a node counts. The groups' specs are equal in all fields that the filter reads.
     fn counts(&self, place: &Place, groups: &[usize], crowd: &Crowd<'_>) -> bool {
         let spec = groups.first().map(|number| crowd.groups[*number].spec);
         place.stays && spec.is_none_or(|spec| self.lets_count(spec, &place.labels, &place.taints))
     }
 
-    /// Returns whether a node of these labels and taints counts for pods of this content.
+    /// Returns whether a node with these labels and taints counts for pods of this spec.
     pub(super) fn lets_count(&self, spec: &PodSpec, labels: &Labels, taints: &[Taint]) -> bool {
         let has = |key: &&LabelKey| labels.domain(key) != super::labels::Domain::Absent;
         self.keys.iter().all(has)
@@ -150,7 +149,7 @@ impl<'a> Filter<'a> {
             && self.tolerated.is_none_or(|tolerated| !taints.iter().any(|taint| repels(taint, tolerated)))
     }
 
-    /// Returns the labels of nodes that it reads, the topologies among them.
+    /// Returns the node labels that it reads, including the topology keys.
     pub(super) fn read_keys(&self) -> impl Iterator<Item = &'a LabelKey> {
         let of_terms = self.asked.map(|(selector, terms)| {
             let all = std::iter::once(selector).chain(terms.into_iter().flatten());
@@ -160,16 +159,16 @@ impl<'a> Filter<'a> {
     }
 }
 
-/// A label by whose values pods are spread, and which nodes count.
+/// A topology key over which pods are spread, and which nodes count.
 pub(super) type Counting<'a> = (&'a LabelKey, Filter<'a>);
 
-/// Returns by what the pods of a world are spread that are not on their way out, each with the first of them.
+/// Returns the required spreads of a snapshot's pods that are not being deleted, each with the first such pod.
 pub(super) fn counting(snapshot: &Snapshot) -> BTreeMap<Counting<'_>, &Pod> {
     let mut all: BTreeMap<Counting<'_>, &Pod> = BTreeMap::new();
     let mut seen = BTreeSet::new();
     for pod in &snapshot.pods {
         let counts_nobody = pod.is_terminating || pod.is_daemon || pod.key.is_placeholder();
-        // Pods of one place in memory ask for the same.
+        // Pods of one allocation share a spec.
         if counts_nobody || pod.spec.spread.is_empty() || !seen.insert(Arc::as_ptr(&pod.spec)) {
             continue;
         }
@@ -181,7 +180,7 @@ pub(super) fn counting(snapshot: &Snapshot) -> BTreeMap<Counting<'_>, &Pod> {
     all
 }
 
-/// Pods on nodes that do not have the label, or of which nobody knows the value.
+/// Reports pods on nodes without the label, or with an unknown value.
 fn nowhere(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize]) -> Vec<Finding> {
     let key = &rules.constraint.topology_key;
     let topology = crowd.topology(key);
@@ -200,7 +199,7 @@ fn nowhere(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize]) -> Vec<Findin
     found
 }
 
-/// Pods beyond the skew. `beside` tells whether the assumed system node counts too, which has none of them.
+/// Reports pods beyond the skew. `beside` says whether the assumed system node counts too, which has none of them.
 fn crowded(
     crowd: &Crowd<'_>,
     (rules, groups): (&Rules<'_>, &[usize]),
@@ -239,7 +238,7 @@ fn crowded(
             tally.max_skew,
         );
         let placed = placed_in(crowd, groups, |place| topology.domain(place) == Some(domain));
-        // So many are left, whichever they are.
+        // It does not matter which pods are reported, only how many.
         for pod in placed.iter().take(left) {
             found.push(Finding::new(Rule::Spread, format!("pod `{}`", pod.key), why.clone()));
         }
@@ -247,7 +246,7 @@ fn crowded(
     found
 }
 
-/// Counts who is there and who is to be bound, by domain.
+/// Counts running pods and pods to be bound, by domain.
 fn tally(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]) -> Tally {
     let topology = crowd.topology(&rules.constraint.topology_key);
     let number = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
@@ -287,7 +286,7 @@ fn tally(crowd: &Crowd<'_>, rules: &Rules<'_>, groups: &[usize], counts: &[bool]
     tally
 }
 
-/// Returns the pods of these groups, by name, that the plan places on such places.
+/// Returns the pods of these groups that the plan places on matching places, by name.
 pub(super) fn placed_in<'a>(
     crowd: &Crowd<'a>,
     groups: &[usize],

@@ -1,8 +1,8 @@
-//! Required spread over zones and over hosts, both of the same pods: whether an order passes both.
+//! Required spread of the same pods over both zones and hosts: whether some binding order satisfies both.
 //!
-//! The placed pods are bound one by one where the plan has them, each time one of the host that has the fewest of those
-//! that may be bound. Within a zone that order leaves the others most; in other zones a pod only raises what they are
-//! measured by. Pods that others of another kind are counted with are left to the rules one by one.
+//! The placed pods are bound one by one on their nodes, each time on the allowed host with the fewest pods. Within a
+//! zone this order leaves the most options; for other zones a bound pod can only raise the minimum. Pods that are
+//! counted together with placed pods of other groups are left to the individual rules.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::spread::{Rules, placed_in, required};
 use crate::model::{Pod, label};
 use crate::snapshot::system_node;
 
-/// Returns the pods that no order binds, of those that are spread over zones and hosts.
+/// Returns the pods that no binding order allows, among those spread over zones and hosts.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let crowd = &case.crowd;
     let assumed = case.snapshot.assumes_system_node;
@@ -44,7 +44,7 @@ struct Counts {
     domains_min: usize,
     /// The domain of each place.
     of_place: Vec<Option<usize>>,
-    /// How many pods each domain has; none where no node of it counts.
+    /// Number of pods in each domain; `None` if none of its nodes counts.
     domains: Vec<Option<usize>>,
 }
 
@@ -71,12 +71,12 @@ impl Counts {
 struct Both {
     hosts: Counts,
     zones: Counts,
-    /// How many are to be bound at each place.
+    /// Number of pods to bind at each place.
     waiting: BTreeMap<usize, usize>,
 }
 
 impl Both {
-    /// Reads a group of pods; nothing where it is not of this kind.
+    /// Reads a group of pods; `None` if it is not of this kind.
     fn of(crowd: &Crowd<'_>, number: usize, assumed: Option<&Place>) -> Option<Self> {
         let group = &crowd.groups[number];
         let constraints: Vec<_> = required(group.spec).collect();
@@ -109,7 +109,7 @@ impl Both {
         both.waiting.keys().all(is_seen).then_some(both)
     }
 
-    /// Binds what may be bound; returns the places at which pods are left, and how many.
+    /// Binds all pods that may be bound; returns the places with pods that are left, and how many.
     fn left(mut self) -> Vec<(usize, usize)> {
         loop {
             let waiting = self.waiting.iter().filter(|(_, count)| **count > 0).map(|(place, _)| *place);
@@ -125,7 +125,7 @@ impl Both {
     }
 }
 
-/// Counts who runs, by domain of a constraint.
+/// Counts running pods by domain of a constraint.
 fn counts(crowd: &Crowd<'_>, (rules, number): (&Rules<'_>, usize), assumed: Option<&Place>) -> Counts {
     let amount = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
     let topology = crowd.topology(&rules.constraint.topology_key);

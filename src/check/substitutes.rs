@@ -1,5 +1,5 @@
-//! Substitutes: whatever a claim lists may be launched in place of the first choice, so it must hold the
-//! same pods, be in the domains that they are tied to, and cost no more than the claim says.
+//! Substitutes: anything that a claim lists may be launched instead of the first choice, so it must fit the same pods,
+//! be in the domains that they are tied to, and cost no more than the claim says.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -17,24 +17,24 @@ use super::volumes;
 use crate::model::{InstanceType, LabelKey, Offering, Pod, Pool, Requirement, Resources, label};
 use crate::plan::ClaimSpecId;
 
-/// A size, where and how, that a claim lets be launched.
+/// A size and offering that a claim allows to be launched.
 struct Listed<'c> {
     size: &'c InstanceType,
     offering: &'c Offering,
     labels: Labels,
-    /// What daemonsets ask for there.
+    /// Requests of daemonsets there.
     daemons: Resources,
-    /// Whether pods of a content may be there, by where that content is kept.
+    /// Whether pods of a spec may run there, by the spec's address.
     met: BTreeMap<usize, bool>,
 }
 
-/// What may come up in the place of new nodes beside their first choice, by claim.
+/// Substitutes of new nodes besides their first choice, by claim.
 #[derive(Default)]
 pub(super) struct Substitutes<'a>(BTreeMap<&'a ClaimSpecId, Rc<[Labels]>>);
 
 impl<'a> Substitutes<'a> {
-    /// Returns the labels of each; of equal claims they are worked out once, and only where pods that run or wait
-    /// keep others away: nothing else reads them.
+    /// Returns the labels of each substitute. They are computed once per claim spec, and only if running or pending
+    /// pods have anti-affinity: nothing else reads them.
     pub(super) fn of(&mut self, case: &Case<'_>, made: &Made<'a>) -> Rc<[Labels]> {
         let has_repulsion = || case.snapshot.pods.iter().any(|pod| !pod.spec.anti_affinity.is_empty());
         let others = self.0.entry(&made.create.spec).or_insert_with(|| match case.pool(made.pool) {
@@ -47,7 +47,7 @@ impl<'a> Substitutes<'a> {
     }
 }
 
-/// Returns the claims that list what does not hold the pods of their node, or do not list the first choice.
+/// Returns the claims with a substitute that does not fit the node's pods, or without their first choice.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut by_claim: BTreeMap<&ClaimSpecId, Vec<Listed<'_>>> = BTreeMap::new();
     let mut found = Vec::new();
@@ -62,7 +62,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
             object("says that it costs less than its first choice does".to_owned());
         }
         let listed = by_claim.entry(&made.create.spec).or_insert_with(|| listed(case, made, pool));
-        // Room that is kept may be smaller on what comes in a node's place: the next plan lays it out anew.
+        // Headroom may be smaller on a substitute: the next plan places it again.
         let pods = made.pods.iter().filter(|key| !key.is_placeholder());
         let pods: Vec<&Pod> = pods.filter_map(|key| case.pods.get(key).copied()).collect();
         let mut asked = Resources::none();
@@ -84,13 +84,13 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the labels by which pods are tied to the domains of their node. Whom they keep away, in every domain
-/// that a claim lists, is judged by the rule about that.
+/// Returns the labels that tie pods to their node's domains. The rule about anti-affinity checks the pods that they
+/// repel, in every domain that a claim lists.
 fn tied<'c, 'a: 'c>(case: &'c Case<'a>, pods: &[&'a Pod]) -> BTreeSet<&'c LabelKey> {
     pods.iter().filter_map(|pod| case.ties.of(pod)).flat_map(|tie| &tie.fixed).collect()
 }
 
-/// Returns where what a pod asks for is kept: pods of one place ask for the same.
+/// Returns the address of a pod's spec: pods of one allocation share it.
 fn content(pod: &Pod) -> usize {
     Arc::as_ptr(&pod.spec).addr()
 }
@@ -106,8 +106,8 @@ fn accepts(requirement: Option<&Requirement>, value: &str) -> bool {
     requirement.is_none_or(|requirement| requirement.accepts(value))
 }
 
-/// Returns all combinations that the claim's lists let be launched now at no more than its price, beside the first
-/// choice.
+/// Returns all combinations, besides the first choice, that the claim allows, that are available now, and that cost no
+/// more than its price.
 pub(super) fn buyable<'c>(
     case: &'c Case<'_>,
     made: &Made<'_>,
@@ -122,7 +122,7 @@ pub(super) fn buyable<'c>(
             (Some(_), None) => false,
             (None, _) => true,
         };
-    // The first choice is judged by every other rule.
+    // All other rules check the first choice.
     let is_first = |size: &InstanceType, offering: &Offering| {
         size.name == *made.size && offering.zone == *made.zone && offering.capacity_type == made.capacity_type
     };

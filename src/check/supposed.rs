@@ -1,5 +1,5 @@
-//! Questions: a plan that supposes what is not so says so, counts today's nodes, and touches nothing that it
-//! supposes away; a plan that is narrowed to targets holds changes of these and of what they need.
+//! What-if plans: a plan with assumptions says so, counts today's nodes, and changes nothing that it assumes away. A
+//! plan narrowed to targets holds only changes of these and of what they need.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::made::Made;
 use crate::model::{Node, NodeName, NodeSelector, PodKey, PodPlace, Requirement, Target, label};
 use crate::plan::{Change, ChangeId, PlannedChange};
 
-/// Returns what is wrong with what a plan supposes and leaves out.
+/// Returns the faults of a plan's assumptions and omissions.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let head = head(case).into_iter().map(|why| Finding::new(Rule::Supposed, "plan", why));
     let mut found: Vec<Finding> = head.collect();
@@ -42,12 +42,12 @@ fn head(case: &Case<'_>) -> Vec<String> {
     faults
 }
 
-/// A node is left out only where the question speaks of it, and then nothing is done with it.
+/// Checks that an absent node is covered by the assumption, and that nothing else refers to it.
 fn of_absent(case: &Case<'_>, node: &Node) -> Option<String> {
     let what_if = &case.snapshot.supposed.what_if;
     let in_zone = node.labels.get(label::ZONE).is_some_and(|zone| what_if.without_zones.contains(&**zone));
     let is_meant = what_if.from_scratch.as_ref().is_some_and(|text| match NodeSelector::parse(text) {
-        // Without a selector nodes of system agent pools stay.
+        // Without a selector, nodes of system agent pools stay.
         Ok(all) if all.is_everything() => {
             node.pool.is_some() || node.labels.get(label::AKS_MODE).is_none_or(|mode| &**mode != "system")
         }
@@ -76,8 +76,8 @@ fn in_failed_zone(case: &Case<'_>, made: &Made<'_>) -> Option<String> {
     Some(format!("may be made in zone `{zone}`, which is supposed to have failed"))
 }
 
-/// Whether a change is one side of a move: a node that goes and whose pods a new node takes, or that new node. Either
-/// needs the other.
+/// Returns whether a change is one side of a move, which needs the other side: a removed node whose pods a new node
+/// takes, or that new node.
 fn moves_with_others(case: &Case<'_>, change: &Change) -> bool {
     let runs_on = |key: &PodKey| match case.pods.get(key).map(|pod| &pod.place) {
         Some(PodPlace::Bound(node)) => Some(node),
@@ -94,7 +94,7 @@ fn moves_with_others(case: &Case<'_>, change: &Change) -> bool {
     }
 }
 
-/// Changes that no target speaks of and that none needs.
+/// Returns the changes that match no target and that no target needs.
 fn beside_targets(case: &Case<'_>) -> Vec<Finding> {
     let spec = &case.plan.spec;
     if spec.targets.is_empty() {
@@ -125,7 +125,7 @@ fn beside_targets(case: &Case<'_>) -> Vec<Finding> {
     beside.map(finding).collect()
 }
 
-/// Returns whether a pod has to leave a node that is a target, or whose pool is.
+/// Returns whether a pod runs on a node that is a target, or whose pool is one.
 fn comes_from_target(case: &Case<'_>, key: &crate::model::PodKey, targets: &BTreeSet<&Target>) -> bool {
     let Some(PodPlace::Bound(name)) = case.pods.get(key).map(|pod| &pod.place) else { return false };
     let pool = case.nodes.get(name).and_then(|node| node.pool.clone());

@@ -1,13 +1,13 @@
-//! Taints: every pod tolerates what would keep it from its node.
+//! Taints: every pod tolerates the taints of its node.
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::model::{Effect, PodSpec, Taint, Toleration};
 
-/// What Kubernetes puts on a cordoned node.
+/// Taint key that Kubernetes sets on a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
-/// The taints that the DaemonSet controller lets its pods tolerate, whatever their template says.
+/// Taints that the DaemonSet controller makes its pods tolerate, whatever their template says.
 const TOLERATED_BY_DAEMONS: [(&str, Effect); 7] = [
     ("node.kubernetes.io/not-ready", Effect::NoExecute),
     ("node.kubernetes.io/unreachable", Effect::NoExecute),
@@ -33,12 +33,12 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns the taint that a cordoned node carries.
+/// Returns the taint of a cordoned node.
 pub(super) fn of_a_cordoned_node() -> Taint {
     Taint::new(UNSCHEDULABLE, "", Effect::NoSchedule)
 }
 
-/// Returns whether a taint keeps a pod with these tolerations away.
+/// Returns whether a taint repels a pod with these tolerations.
 pub(super) fn repels(taint: &Taint, tolerations: &[Toleration]) -> bool {
     let is_hard = match taint.effect {
         Effect::NoSchedule | Effect::NoExecute => true,
@@ -47,21 +47,22 @@ pub(super) fn repels(taint: &Taint, tolerations: &[Toleration]) -> bool {
     is_hard && !tolerations.iter().any(|toleration| covers(toleration, taint))
 }
 
-/// Returns whether a taint keeps a pod of this content away: one that only discourages, where the plan holds to its wish.
+/// Returns whether a taint repels a pod of this spec: a `PreferNoSchedule` taint only if the plan meets that
+/// preference.
 pub(super) fn keeps_off(taint: &Taint, spec: &PodSpec) -> bool {
     let is_tolerated = || spec.tolerations.iter().any(|toleration| covers(toleration, taint));
     repels(taint, &spec.tolerations)
         || (spec.refuses_soft_taints && taint.effect == Effect::PreferNoSchedule && !is_tolerated())
 }
 
-/// Returns whether a taint keeps a daemonset's pod away.
+/// Returns whether a taint repels a daemonset's pod.
 pub(super) fn repels_daemon(taint: &Taint, tolerations: &[Toleration]) -> bool {
     let is_always_tolerated =
         TOLERATED_BY_DAEMONS.iter().any(|(key, effect)| *key == &*taint.key && *effect == taint.effect);
     !is_always_tolerated && repels(taint, tolerations)
 }
 
-/// A toleration covers a taint when key, value and effect are each the same or not asked for.
+/// Returns whether a toleration covers a taint: key, value and effect are each equal or unset.
 fn covers(toleration: &Toleration, taint: &Taint) -> bool {
     let Toleration { key, value, effect, seconds: _ } = toleration;
     let same_key = key.as_deref().is_none_or(|key| key == &*taint.key);

@@ -1,6 +1,6 @@
-//! Available volumes: each is for one claim, and lies where the pod of the claim is placed.
+//! Available volumes: each is for one claim, and accessible where the claim's pod is placed.
 //!
-//! As many claims as can be are given a volume, whatever was meant; the pods of the others are placed wrongly.
+//! As many claims as possible get a volume, whichever the plan meant; the pods of the others are placed wrongly.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use super::volumes::{Mount, is_there, mount};
 use crate::model::Pod;
 use crate::model::storage::VolumeClaimKey;
 
-/// A claim that takes one of the volumes where its pod is placed.
+/// A claim that takes one of the volumes accessible where its pod is placed.
 struct Wanted<'a> {
     pod: &'a Pod,
     volumes: Vec<&'a str>,
@@ -42,7 +42,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Gives a claim one of its volumes, if need be by giving others another one of theirs.
+/// Assigns one of its volumes to a claim, reassigning other claims if needed (augmenting path).
 fn finds_one<'v>(
     claim: usize,
     claims: &[&Wanted<'v>],

@@ -1,16 +1,16 @@
-//! Counts of one spread constraint by domain, while the pods that are placed are bound one after another.
+//! Counts of one spread constraint by domain, while the placed pods are bound one by one.
 //!
-//! Kubernetes binds a pod where the count of its domain, with itself where its constraint selects it, is at
-//! most `maxSkew` above the least count of all domains. Counts only grow, so that what may be bound now may be
-//! bound later unless its own domain has grown: in each domain those under the constraint go first, and whoever
-//! can go, goes. What is left then cannot be bound in any order. Other rules are not thought of here.
+//! Kubernetes binds a pod if the count of its domain, including itself if its constraint selects it, is at most
+//! `maxSkew` above the lowest count of all domains. Counts only grow, so a pod that can be bound now can be bound later
+//! unless its own domain has grown. Therefore in each domain the pods under the constraint are bound first, greedily.
+//! Pods that are left cannot be bound in any order. Other rules are ignored here.
 
 /// The domains of one constraint.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tally {
-    /// How far a domain may be ahead of the least.
+    /// Maximum distance of a domain from the lowest count.
     pub(super) max_skew: usize,
-    /// With fewer domains than this the least count is taken to be none.
+    /// With fewer domains than this the lowest count is taken as 0.
     pub(super) domains_min: usize,
     /// Whether the constraint selects the pods that have it.
     pub(super) selects_own: bool,
@@ -22,18 +22,18 @@ pub(super) struct Tally {
 pub(super) struct Count {
     /// Whether any of its nodes counts.
     pub(super) is_counted: bool,
-    /// The selected pods that are bound.
+    /// Selected pods that are bound.
     pub(super) bound: usize,
-    /// The pods under the constraint to bind that will be counted.
+    /// Pods under the constraint to bind that will be counted.
     pub(super) own: usize,
-    /// The pods under the constraint to bind that will not: not selected, or on a node that does not count.
+    /// Pods under the constraint to bind that will not be counted: not selected, or on a node that does not count.
     pub(super) uncounted: usize,
-    /// The other selected pods to bind; nothing here holds them back.
+    /// Other selected pods to bind, which this constraint does not restrict.
     pub(super) others: usize,
 }
 
 impl Count {
-    /// Returns how many pods the domain has when all are bound.
+    /// Returns the domain's count once all pods are bound.
     pub(super) const fn in_the_end(&self) -> usize {
         self.bound + self.own + self.others
     }
@@ -44,19 +44,20 @@ impl Count {
 }
 
 impl Tally {
-    /// Returns whether there are too few domains, so that each is held to `maxSkew` alone.
+    /// Returns whether there are too few domains, so each is limited to `maxSkew` alone.
     pub(super) fn has_too_few_domains(&self) -> bool {
         self.domains.iter().filter(|count| count.is_counted).count() < self.domains_min
     }
 
-    /// Returns the domain with the fewest pods by this measure, and how many these are.
+    /// Returns the domain with the lowest count by this measure, and the count.
     pub(super) fn least(&self, measure: impl Fn(&Count) -> usize) -> Option<(usize, usize)> {
         let counted = self.domains.iter().enumerate().filter(|(_, count)| count.is_counted);
         let least = counted.map(|(domain, count)| (measure(count), domain)).min();
         least.map(|(count, domain)| (domain, count))
     }
 
-    /// Binds what can be bound; returns the domains in which pods under the constraint are left, and how many.
+    /// Binds all pods that can be bound; returns the domains with pods under the constraint that are left, and how
+    /// many.
     pub(super) fn bind(mut self) -> Vec<(usize, usize)> {
         loop {
             let least = match self.least(|count| count.bound) {

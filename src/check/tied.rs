@@ -1,6 +1,6 @@
-//! Which labels of their node the placed pods depend on, by their required rules and by those of others.
+//! Node labels that placed pods depend on, by their own required rules and those of other pods.
 //!
-//! Nothing is judged here: the rules about weight and substitutes read it.
+//! Nothing is checked here: the rules about weight and substitutes read it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,23 +9,23 @@ use super::crowd::Group;
 use super::{anti_affinity, pod_affinity};
 use crate::model::{LabelKey, Namespace, Pod, PodSpec, Strength};
 
-/// The labels by which pods are tied.
+/// Labels that tie pods to their node's domain.
 #[derive(Default)]
 pub(super) struct Tie {
-    /// Their node must have the values that it was chosen with: they are spread by them, or near others.
+    /// Labels whose values must be those the node was chosen with, because of spread or affinity.
     pub(super) fixed: BTreeSet<LabelKey>,
-    /// Others are kept away by them: of their values some are right and some are wrong.
+    /// Labels of anti-affinity terms: some of their values are allowed and some are not.
     pub(super) apart: BTreeSet<LabelKey>,
 }
 
-/// Pods of one content in one namespace.
+/// Pods of one spec in one namespace.
 type Kind<'a> = (&'a PodSpec, &'a Namespace);
 
-/// The ties of placed pods, by what these are; none of pods that are not tied.
+/// Ties of placed pods by kind; pods without ties are absent.
 #[derive(Default)]
 pub(super) struct Ties<'a> {
     ties: BTreeMap<Kind<'a>, Tie>,
-    /// The labels by which others are spread with them.
+    /// Topology keys of spreads that count them.
     counted: BTreeMap<Kind<'a>, BTreeSet<&'a LabelKey>>,
 }
 
@@ -61,12 +61,12 @@ impl<'a> Ties<'a> {
         }
     }
 
-    /// Returns the ties of a placed pod, beside what its volumes ask for.
+    /// Returns the ties of a placed pod, without those of its volumes.
     pub(super) fn of(&self, pod: &'a Pod) -> Option<&Tie> {
         self.ties.get(&(&*pod.spec, &pod.key.namespace))
     }
 
-    /// Returns the labels by which others are spread with a placed pod: it may have to be in one domain for their sake.
+    /// Returns the topology keys of spreads that count a placed pod: it may have to stay in its domain because of them.
     pub(super) fn counted(&self, pod: &'a Pod) -> impl Iterator<Item = &'a LabelKey> {
         self.counted.get(&(&*pod.spec, &pod.key.namespace)).into_iter().flatten().copied()
     }

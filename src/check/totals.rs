@@ -1,4 +1,4 @@
-//! Totals: what the fleet costs before and after is summed anew, from nodes, catalogue and the user's prices.
+//! Totals: the fleet's cost before and after is summed again from nodes, catalogue and the user's prices.
 
 use std::collections::BTreeMap;
 
@@ -8,20 +8,20 @@ use super::made::Made;
 use super::price::{add, discounted, disk_price, effective_price, show_rate, with_costs};
 use crate::model::{CapacityType, ClassName, InstanceType, MicroUsdPerHour, Node, Price, SkuName, label};
 
-/// What nodes cost by the hour.
+/// Hourly cost of nodes.
 #[derive(Clone, Copy, Debug, Default)]
 struct Total {
     list: MicroUsdPerHour,
     effective: MicroUsdPerHour,
-    /// How many nodes are in neither sum.
+    /// Number of nodes that are in neither sum.
     unpriced: usize,
     is_estimate: bool,
 }
 
-/// How many VMs are still committed, by size and price.
+/// Number of unused committed VMs, by size and price.
 type Unused<'a> = BTreeMap<(&'a SkuName, MicroUsdPerHour), u64>;
 
-/// Returns what is wrong with the sums that the plan shows first.
+/// Returns the faults of the sums in the plan's head.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let report = &case.plan.evidence.report;
     let before = {
@@ -43,7 +43,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     faults.into_iter().map(|why| Finding::new(Rule::Price, "plan", why)).collect()
 }
 
-/// Says what is wrong with what room for the scheduler is said to cost.
+/// Checks the stated cost of capacity that is kept for the scheduler's choices.
 fn slack(case: &Case<'_>) -> Option<String> {
     let report = &case.plan.evidence.report;
     let (pods, cost) = report.slack.map(|slack| (slack.pods, slack.cost))?;
@@ -56,7 +56,7 @@ fn slack(case: &Case<'_>) -> Option<String> {
     })
 }
 
-/// `doubtful` is what the sum may be above the right one.
+/// Compares the sums. `doubtful` is how far the effective sum may be above the right one.
 fn differences(when: &str, said: Total, right: Total, doubtful: MicroUsdPerHour) -> Vec<String> {
     let mut faults = Vec::new();
     let mut object = |what: &str, said: String, right: String| {
@@ -79,8 +79,8 @@ fn differences(when: &str, said: Total, right: Total, doubtful: MicroUsdPerHour)
 }
 
 impl Total {
-    /// Counts a node. One whose price is not known is never counted as nothing; a committed one without a
-    /// list price is on the list with what it costs the user.
+    /// Adds a node. A node without a known price is never added as 0; a committed one without a list price is added to
+    /// the list sum with its effective price.
     fn count(&mut self, list: Price, effective: Price) {
         let Some(amount) = effective.known() else {
             self.unpriced += 1;
@@ -91,7 +91,7 @@ impl Total {
         self.is_estimate |= list.is_estimate() || effective.is_estimate();
     }
 
-    /// Commitments are paid, used or not.
+    /// Adds unused commitments, which are paid anyway.
     fn with_unused(mut self, unused: &Unused<'_>) -> Self {
         for ((_, price), count) in unused {
             self.effective += price.times(usize::try_from(*count).unwrap_or(usize::MAX));
@@ -100,8 +100,8 @@ impl Total {
     }
 }
 
-/// Returns what the nodes cost that are there when all is done, and by how much the sum may be higher: a new
-/// node that costs as much with a commitment as without may or may not use one.
+/// Returns the cost of the final fleet, and by how much the sum may be higher: a new node that costs the same with and
+/// without a commitment may or may not use one.
 fn after(case: &Case<'_>) -> (Total, MicroUsdPerHour) {
     let nodes = case.nodes.values().copied();
     let (mut total, mut unused) = standing(case, nodes, |node| case.stays(node));
@@ -121,8 +121,8 @@ fn after(case: &Case<'_>) -> (Total, MicroUsdPerHour) {
     (total.with_unused(&unused), doubtful)
 }
 
-/// Returns the price of the commitment that pays for a new node, by what the node is said to cost, and
-/// whether it can be nothing else.
+/// Returns the price of the commitment that pays for a new node, according to the node's stated price, and whether that
+/// is certain.
 fn commitment_of(case: &Case<'_>, made: &Made<'_>) -> Option<(MicroUsdPerHour, bool)> {
     let (_, size, offering) = case.bought(made)?;
     if offering.capacity_type != CapacityType::OnDemand {
@@ -138,8 +138,8 @@ fn commitment_of(case: &Case<'_>, made: &Made<'_>) -> Option<(MicroUsdPerHour, b
     paying.map(|commitment| (commitment.price, is_certain))
 }
 
-/// Returns what nodes that exist cost, and the commitments that they leave. They use them up in the order of
-/// their names, the cheapest first.
+/// Returns the cost of existing nodes, and the commitments that they leave. Nodes use them in the order of their names,
+/// the cheapest commitment first.
 fn standing<'a>(
     case: &Case<'a>,
     nodes: impl Iterator<Item = &'a Node>,
@@ -167,7 +167,7 @@ fn standing<'a>(
     (total, unused)
 }
 
-/// Returns what a node that exists costs by the list and the user.
+/// Returns the list and effective price of an existing node.
 fn prices(
     case: &Case<'_>,
     node: &Node,
@@ -195,15 +195,14 @@ fn prices(
     (add(vm, disk), with_costs(case, paid, disk))
 }
 
-/// Returns what the node's OS disk costs: what its class says, else about what a class that says nothing
-/// gives it.
+/// Returns the price of the node's OS disk: that of its class, or else the catalogue's assumption.
 fn disk(case: &Case<'_>, node: &Node, name: &SkuName) -> Price {
     let mut own = used_classes(case).filter(|class| node.class.as_ref() == Some(*class));
     let size = own.find_map(|class| case.offered[class].types.iter().find(|size| size.name == *name));
     size.map_or_else(|| case.snapshot.catalog.assumed_os_disk(name), disk_price)
 }
 
-/// The classes that a pool or a node speaks of, by name.
+/// Returns the classes that a pool or node uses, by name.
 fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
     let is_used = |name: &&&ClassName| {
         case.policy.pools.values().any(|pool| pool.class == ***name)
@@ -212,7 +211,7 @@ fn used_classes<'c>(case: &'c Case<'_>) -> impl Iterator<Item = &'c ClassName> {
     case.offered.keys().filter(is_used).copied()
 }
 
-/// Returns the size as the node's pool and class have it, else the first class that does.
+/// Returns the size as offered to the node's pool and class, or else to the first class that has it.
 fn find<'c>(case: &'c Case<'_>, name: &SkuName, node: &Node) -> Option<&'c InstanceType> {
     let own = case.offered_to_node(node).into_iter();
     let mut types =
@@ -220,7 +219,7 @@ fn find<'c>(case: &'c Case<'_>, name: &SkuName, node: &Node) -> Option<&'c Insta
     types.find(|size| size.name == *name)
 }
 
-/// Returns the size and the capacity type that a node was bought as, by its labels.
+/// Returns the size and capacity type of an existing node, by its labels.
 fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
     let value = |key: &str| node.labels.get(key).map(|value| &**value);
     let capacity_type = match (value(label::CAPACITY_TYPE), value(label::AKS_SCALE_SET_PRIORITY)) {

@@ -1,5 +1,5 @@
-//! Underused nodes: their pool lets them go, every pod of theirs may be evicted and has a sure place, and the fleet
-//! costs less without them.
+//! Underutilized nodes: their pool allows the removal, each of their pods may be evicted and has a safe place, and the
+//! fleet costs less without them.
 
 use super::case::Case;
 use super::evictions;
@@ -29,7 +29,7 @@ pub(super) fn faults(case: &Case<'_>, node: &Node) -> Vec<String> {
     faults
 }
 
-/// Returns whether nothing is saved by what goes, though nobody else needs what comes.
+/// Returns whether the removals save nothing, although no other pod needs the new nodes.
 pub(super) fn saves_nothing(case: &Case<'_>) -> bool {
     let report = &case.plan.evidence.report;
     let (before, after) = (&report.cost_before, &report.cost_after);
@@ -38,14 +38,14 @@ pub(super) fn saves_nothing(case: &Case<'_>) -> bool {
     !waits && after.unpriced_nodes == before.unpriced_nodes && saved <= 0
 }
 
-/// Returns what the new nodes cost that pools ask for by number: they come whatever goes.
+/// Returns the cost of the new nodes of fixed pools, which are created regardless of removals.
 fn of_fixed(case: &Case<'_>) -> i64 {
     let placements = case.plan.evidence.placements.values();
     let fixed = placements.filter(|placement| placement.opened_for.is_none());
     fixed.filter_map(|placement| placement.effective_price.known()).map(|price| price.0).sum()
 }
 
-/// Whether a pod waits, or stands on a node that goes whatever that costs.
+/// Returns whether a pod is pending, or on a node that is removed regardless of cost.
 fn is_new(case: &Case<'_>, pod: &Pod) -> bool {
     use crate::model::PodPlace::{Bound, Waiting};
     let is_due = |node: &NodeName| case.removed.get(node).is_some_and(|reason| reason.is_due());
@@ -66,7 +66,7 @@ pub(super) fn kept(case: &Case<'_>, pod: &Pod) -> Option<String> {
     evictions::kept(case, pod)
 }
 
-/// A pod that runs is not moved to a node that may still fail to come up.
+/// Returns why a running pod may not be moved to its node: the node may still fail to come up.
 pub(super) fn on_its_way(case: &Case<'_>, pod: &PodKey) -> Option<String> {
     let node = case.coming_up.get(pod)?;
     Some(format!("is to move to node `{node}`, which has not come up yet"))

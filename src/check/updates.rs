@@ -1,8 +1,8 @@
-//! Changes in place: only of nodes that nodeform made and that stay; tags, each from what it is to what the class or
-//! Karpenter asks for, and none of those by which nodeform knows its VMs; labels, each from what it is to what the pool's
-//! template says from which the node was made.
+//! Updates in place, only of nodes that nodeform created and that stay. Tags change from their current value to the one
+//! of the class or Karpenter, except the tags by which nodeform identifies its VMs. Labels change from their current
+//! value to the one of the pool's template from which the node was created.
 //!
-//! A plan that is read from its file is judged without what Azure said.
+//! Tags are not checked without Azure's facts, as for a plan read from its file.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::model::{Node, Pool};
 use crate::plan::{Change, OldNew, Update};
 use crate::snapshot::azure::OWN_TAG;
 
-/// Returns the changes in place that are none, or change what they may not.
+/// Returns the updates in place that change nothing, or something that they must not.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for planned in case.plan.spec.changes.values() {
@@ -96,7 +96,7 @@ fn of_tags(case: &Case<'_>, node: &Node, update: &Update) -> Vec<String> {
     faults
 }
 
-/// What is asked of a tag: Karpenter's own names win over those of the class.
+/// Returns the requested value of a tag: Karpenter's own names take precedence over those of the class.
 fn asked(case: &Case<'_>, node: &Node, name: &str, cluster: &Arc<str>) -> Option<Arc<str>> {
     match name.to_ascii_lowercase().as_str() {
         "karpenter.azure.com_cluster" => Some(cluster.clone()),
@@ -105,7 +105,7 @@ fn asked(case: &Case<'_>, node: &Node, name: &str, cluster: &Arc<str>) -> Option
         lower => {
             let class = case.policy.classes.get(node.class.as_ref()?)?;
             let is_it = |key: &str| key.replace('/', "_").eq_ignore_ascii_case(lower);
-            // Of several spellings the last counts.
+            // The last of several spellings wins.
             class.tags.iter().filter(|(key, _)| is_it(key)).map(|(_, value)| value.clone()).next_back()
         }
     }

@@ -1,7 +1,7 @@
-//! `minValues`: a claim lists at least so many distinct values of a label among what it may be launched as.
+//! `minValues`: a claim lists at least as many distinct values of a label among its launch options as required.
 //!
-//! Where the fleet puts up with fewer, a claim may ask for fewer only where the pod for which its node was opened
-//! could not have more alone.
+//! If the fleet tolerates fewer, a claim may require fewer only if the pod for which its node was opened could not have
+//! more by itself.
 
 use std::collections::BTreeSet;
 
@@ -16,10 +16,10 @@ use super::price::effective_price;
 use super::substitutes::buyable;
 use crate::model::{InstanceType, LabelKey, MinValuesPolicy, Offering, Pod, Pool, Resources, label};
 
-/// A size, and an offering of it.
+/// A size and one of its offerings.
 pub(super) type Way<'c> = (&'c InstanceType, &'c Offering);
 
-/// Returns the claims that offer fewer values than their pool asks for.
+/// Returns the claims that list fewer values than their pool requires.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let mut found = Vec::new();
     for made in &case.made {
@@ -36,7 +36,7 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
                 said if said > count => Some(format!(
                     "`minValues` of `{key}` asks for {said} values, and its claim lists {count}"
                 )),
-                // Of a fixed pool nothing is chosen by its pods: its claims need be no choice.
+                // Pods do not choose nodes of a fixed pool, so its claims need no variety.
                 said if said >= least || pool.replicas.is_some() => None,
                 said => lowered(case, (made, pool), (key, least, said)),
             };
@@ -46,12 +46,12 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Returns what a pool asks for, by label.
+/// Returns the pool's `minValues`, by label.
 pub(super) fn asked(pool: &Pool) -> impl Iterator<Item = (&LabelKey, u32)> {
     pool.requirements.iter().filter_map(|(key, wanted)| Some((key, wanted.min_values()?)))
 }
 
-/// Returns how many distinct values these have of a label.
+/// Returns how many distinct values of a label these have.
 pub(super) fn distinct(key: &LabelKey, ways: &[Way<'_>]) -> u32 {
     let mut values: BTreeSet<&str> = BTreeSet::new();
     for (size, offering) in ways {
@@ -69,7 +69,7 @@ pub(super) fn distinct(key: &LabelKey, ways: &[Way<'_>]) -> u32 {
     u32::try_from(values.len()).unwrap_or(u32::MAX)
 }
 
-/// Says what is wrong with a claim that asks for fewer values than its pool.
+/// Returns the fault of a claim that requires fewer values than its pool.
 fn lowered(
     case: &Case<'_>,
     (made, pool): (&Made<'_>, &Pool),
@@ -78,12 +78,12 @@ fn lowered(
     if case.policy.fleet.min_values_policy == MinValuesPolicy::Strict {
         return Some(format!("its pool asks for {least} values of `{key}`, and its claim for {said}"));
     }
-    // Whom others count may have to be in one domain for their sake.
+    // A pod that other pods' rules count may have to be in one domain because of them.
     if case.snapshot.pods.iter().any(|pod| topology_keys(&pod.spec).any(|other| other == key)) {
         return None;
     }
     let pod = case.pods.get(made.opened_for?)?;
-    // What has to stand together is looked at as one.
+    // Pods that must be together are checked as one.
     let needs_company = |pod: &&Pod| !pod.spec.affinity.is_empty();
     let own = made.pods.iter().filter_map(|key| case.pods.get(key).copied());
     let pods: Vec<&Pod> = if own.clone().any(|pod| needs_company(&pod)) { own.collect() } else { vec![*pod] };
@@ -97,7 +97,7 @@ fn lowered(
     })
 }
 
-/// Returns what would hold these pods alone, in the domains that they are tied to.
+/// Returns the options that would fit these pods by themselves, in the domains that they are tied to.
 fn holding<'c>(case: &'c Case<'_>, (made, pool): (&Made<'_>, &Pool), pods: &[&Pod]) -> Vec<Way<'c>> {
     let Some(offered) = case.offered_to(pool) else { return Vec::new() };
     let own = case.bought(made).map(|bought| case.labels_of(made, bought));

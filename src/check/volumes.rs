@@ -1,7 +1,7 @@
-//! Volumes: what a placed pod mounts is there, or can be made, where its node is; and the node takes as many.
+//! Volumes: what a placed pod mounts exists, or can be created, where its node is, and the node can attach that many.
 //!
-//! A claim that would only be bound some time is not: Kubernetes does not bind its pod before. A claim of a manifest, or one
-//! that is made with its pod, is bound before the pod is looked at where its class binds at once.
+//! A claim that would be bound at an unknown time does not count: Kubernetes does not bind its pod before. A claim from
+//! a manifest, or one created with its pod, is bound before the pod is scheduled if its class binds immediately.
 
 use std::collections::BTreeMap;
 
@@ -16,29 +16,29 @@ use crate::model::storage::{
 };
 use crate::model::{LabelKey, Operator, Pod, PodPlace, Requirement, Requirements, label};
 
-/// The provisioner of classes whose volumes somebody makes by hand.
+/// Provisioner of classes whose volumes are created by hand.
 const NOBODY: &str = "kubernetes.io/no-provisioner";
 
-/// Provisioners of Azure disks, each of which is in one zone, or in none.
+/// Provisioners of Azure disks, each of which is in one zone or in none.
 const OF_DISKS: [&str; 2] = ["disk.csi.azure.com", "kubernetes.io/azure-disk"];
 
 /// Drivers whose volumes can be mounted in every zone: file shares and blobs.
 const ZONELESS: [&str; 4] =
     ["file.csi.azure.com", "kubernetes.io/azure-file", "blob.csi.azure.com", "nfs.csi.k8s.io"];
 
-/// What a volume of a pod is, as far as it can be mounted at all.
+/// Kind of a pod's volume, if it can be mounted at all.
 pub(super) enum Mount<'a> {
     /// A volume that exists.
     Bound(&'a Volume),
-    /// A claim whose volume is made where its first pod runs, or before its pods are looked at.
+    /// A claim whose volume is created where its first pod runs, or before its pods are scheduled.
     ToMake(VolumeClaimKey, &'a StorageClass),
-    /// A claim that takes one of these volumes, which are there for it: the one that its pod's node decides on.
+    /// A claim that takes one of these available volumes, depending on its pod's node.
     ToTake(VolumeClaimKey, Vec<&'a Volume>),
-    /// An Azure disk by its name; where it is, nobody knows, and Kubernetes does not ask.
+    /// An Azure disk by its name. Its location is unknown, and Kubernetes does not check it.
     Disk(&'a str),
 }
 
-/// Returns the pods that are placed where their volumes are not.
+/// Returns the pods that are placed where their volumes are not accessible.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let storage = &case.snapshot.storage;
     let mut found = Vec::new();
@@ -66,7 +66,7 @@ pub(super) fn faults(storage: &Storage, pod: &Pod, labels: &Labels) -> Vec<Strin
     pod.spec.volumes.iter().filter_map(fault).collect()
 }
 
-/// Returns what a volume of a pod is.
+/// Returns the kind of a pod's volume.
 ///
 /// # Errors
 /// Why it cannot be mounted anywhere.
@@ -142,7 +142,7 @@ fn to_make<'a>(
     }
 }
 
-/// Returns whether every place where a class may make volumes names the same zone, and no other.
+/// Returns whether all topologies in which a class may create volumes have the same single zone.
 fn is_of_one_zone(class: &StorageClass) -> bool {
     let Some((first, rest)) = class.topologies.as_deref().and_then(<[Requirements]>::split_first) else {
         return false;
@@ -151,7 +151,7 @@ fn is_of_one_zone(class: &StorageClass) -> bool {
     zone(first).is_some() && rest.iter().all(|term| zone(term) == zone(first))
 }
 
-/// Returns the volumes of a class that are available and large enough, have the modes and the labels.
+/// Returns the available volumes of a class that are large enough and have the requested modes and labels.
 fn there_for<'a>(storage: &'a Storage, class: &str, wish: Option<&VolumeWish>) -> Vec<&'a Volume> {
     let serves = |offer: &VolumeOffer| {
         wish.is_none_or(|VolumeWish { bytes, modes, is_block, selector }| {
@@ -167,14 +167,14 @@ fn there_for<'a>(storage: &'a Storage, class: &str, wish: Option<&VolumeWish>) -
     volumes.filter(|volume| volume.offer.as_ref().is_some_and(serves)).collect()
 }
 
-/// Returns whether a node with these labels can have a volume.
+/// Returns whether a volume is accessible from a node with these labels.
 pub(super) fn is_there(volume: &Volume, labels: &Labels) -> bool {
     let terms = volume.node_affinity.as_ref();
     terms
         .is_none_or(|terms| terms.iter().any(|term| !term.is_empty() && labels.meet(&of_nodes(term)).is_ok()))
 }
 
-/// Returns why a node with these labels cannot have it.
+/// Returns why a volume is not accessible from a node with these labels.
 fn refused(mount: &Mount<'_>, labels: &Labels) -> Option<String> {
     let (terms, title) = match mount {
         Mount::Disk(_) => return None,
@@ -183,7 +183,7 @@ fn refused(mount: &Mount<'_>, labels: &Labels) -> Option<String> {
             return (!is_any).then(|| format!("none of the volumes that claim `{key}` may take is there"));
         }
         Mount::Bound(volume) => (volume.node_affinity.as_ref()?, format!("volume `{}`", volume.name)),
-        // As in Kubernetes, a class without a term asks for nothing; a volume without one can be nowhere.
+        // As in Kubernetes, a class without a term requires nothing, but a volume without one is accessible nowhere.
         Mount::ToMake(key, class) => {
             let terms = class.topologies.as_ref().filter(|terms| !terms.is_empty())?;
             (terms, format!("a volume of class `{}` for claim `{key}`", class.name))
@@ -199,8 +199,8 @@ fn refused(mount: &Mount<'_>, labels: &Labels) -> Option<String> {
     Some(nearest)
 }
 
-/// Returns what a topology of a volume asks of nodes: a disk outside of zones has an empty zone, and the nodes
-/// that can have it are those of zone `0`.
+/// Translates a volume's topology to node labels: a disk outside of zones has an empty zone, and the nodes that can
+/// attach it are those of zone `0`.
 fn of_nodes(term: &Requirements) -> Requirements {
     let listed = term.get(label::ZONE).and_then(Requirement::listed);
     let Some(zones) = listed.filter(|zones| zones.contains("")) else { return term.clone() };
@@ -210,7 +210,8 @@ fn of_nodes(term: &Requirements) -> Requirements {
     asked
 }
 
-/// Claims whose volume is made where their first pod runs, with pods in several zones: it is made in one of them.
+/// Reports claims whose pods are placed in several zones although their volume is created in one, where the first pod
+/// runs.
 fn torn(case: &Case<'_>) -> Vec<Finding> {
     let zone = LabelKey::new(label::ZONE);
     let mut zones: BTreeMap<VolumeClaimKey, BTreeMap<Domain<'_>, &Pod>> = BTreeMap::new();
@@ -244,7 +245,7 @@ fn torn(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// Claims for one pod at a time that a pod is placed with although another one runs with it, or is placed too.
+/// Reports placed pods with a single-pod claim that another running or placed pod uses too.
 fn crowded(case: &Case<'_>) -> Vec<Finding> {
     let storage = &case.snapshot.storage;
     let claims = |pod: &Pod| -> Vec<VolumeClaimKey> {

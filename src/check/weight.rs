@@ -1,9 +1,9 @@
-//! Pool weight: a node of a pool is made for a pod that no heavier pool could take.
+//! Pool weight: a node of a pool is created for a pod that no heavier pool could take.
 //!
-//! Usage only grows while a plan is made, so a heavier pool that could still take the pod beside everything
-//! that the plan makes could have taken it all along. The pod must fit there by a term of its node affinity
-//! by which it sits where it is: by another term the lighter pool may be right. A pod that is tied to others, or
-//! to a volume, is judged only by offerings in the same domains as its node's: in others it may not be allowed.
+//! Usage only grows while a plan is made. So a heavier pool that could still take the pod beside all new nodes could
+//! have taken it all along. The pod must fit there by the term of its node affinity that holds on its node: by another
+//! term the lighter pool may be right. A pod that is tied to others, or to a volume, is only checked against offerings
+//! in the same domains as its node's: in others it may not be allowed.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ use crate::model::{
     InstanceType, LabelKey, MinValuesPolicy, Offering, Pod, PodSpec, Pool, PoolName, Requirements, label,
 };
 
-/// Returns the new nodes for whose first pod a heavier pool had room.
+/// Returns the new nodes for whose first pod a heavier pool had capacity.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let usage = Usage::of(case);
     let mut pools: Vec<&Pool> = case.policy.pools.values().collect();
@@ -70,18 +70,18 @@ pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     found
 }
 
-/// The domains in which a node must be for a tied pod: the values of these labels, `None` where it has none.
-/// Nothing for a pod that is not tied.
+/// The domains that the node of a tied pod must be in: values by label, `None` for an absent label. Empty for a pod
+/// that is not tied.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 struct Tie(BTreeMap<LabelKey, Option<Arc<str>>>);
 
 impl Tie {
-    /// Returns the domains of the node that was chosen; `None` where one is not settled.
+    /// Returns the domains of the new node; `None` if one is undetermined.
     fn of(case: &Case<'_>, made: &Made<'_>, tie: Option<&tied::Tie>) -> Option<Self> {
         let Some(tied::Tie { fixed, apart }) = tie else { return Some(Self::default()) };
         let labels = case.labels_of(made, case.bought(made)?);
         let always = [label::ZONE, label::CAPACITY_TYPE].map(LabelKey::new);
-        // Every new node is a host of its own.
+        // Every new node is its own host.
         let keys = fixed.iter().chain(apart).chain(&always).filter(|key| key.as_str() != label::HOSTNAME);
         let value = |key: &LabelKey| match labels.domain(key) {
             Domain::Value(value) => Some((key.clone(), Some(Arc::from(value)))),
@@ -100,10 +100,10 @@ impl Tie {
     }
 }
 
-/// What is asked of a place: by a pod, by a term of its affinity, in these domains.
+/// Requirements on a place: the pod, a term of its node affinity, and its domains.
 type Asked<'p> = (&'p Pod, Option<&'p Requirements>, &'p Tie);
 
-/// What was found out already: whether a pool could take pods of this content by this term, in these domains.
+/// Cached results: whether a pool could take pods of this spec by this term, in these domains.
 type Memory<'a> = BTreeMap<(&'a PodSpec, Option<&'a Requirements>, Tie, &'a PoolName), bool>;
 
 fn takes<'a>(
@@ -121,7 +121,7 @@ fn takes<'a>(
         })
 }
 
-/// Returns the terms by which a pod may sit on its node; one `None` where it has no terms.
+/// Returns the terms of a pod's node affinity that hold on its node; a single `None` if it has no terms.
 fn terms_in_use<'p>(case: &Case<'_>, made: &Made<'_>, spec: &'p PodSpec) -> Vec<Option<&'p Requirements>> {
     let Some(terms) = &spec.node_affinity.required else { return vec![None] };
     let Some(bought) = case.bought(made) else { return Vec::new() };
@@ -148,8 +148,8 @@ fn has_place(case: &Case<'_>, pool: &Pool, usage: &Usage, asked: Asked<'_>) -> b
     ways.clone().any(|way| pool_has_room(case, pool, usage, way)) && has_variety(case, pool, ways)
 }
 
-/// Returns whether these are enough of a choice for the pool (`minValues`). What other rules leave of them is not
-/// looked at: where it is too little, the pool could not take the pod.
+/// Returns whether these options satisfy the pool's `minValues`. Options that other rules exclude are not subtracted,
+/// even if the pool could then not take the pod.
 fn has_variety<'c>(case: &Case<'_>, pool: &Pool, ways: impl Iterator<Item = Way<'c>>) -> bool {
     let is_strict = case.policy.fleet.min_values_policy == MinValuesPolicy::Strict;
     let mut asked = variety::asked(pool).filter(|_| is_strict).peekable();
@@ -160,16 +160,15 @@ fn has_variety<'c>(case: &Case<'_>, pool: &Pool, ways: impl Iterator<Item = Way<
     asked.all(|(key, least)| variety::distinct(key, &ways) >= least)
 }
 
-/// Returns whether what a narrowed plan leaves out may have used up the limits: what other changes take of
-/// them does not stand in it.
+/// Returns whether changes that a narrowed plan omits may have used up the limits: the plan does not list their usage.
 fn may_be_full_of_others(case: &Case<'_>, pool: &Pool) -> bool {
     let fleet = &case.policy.fleet.limits;
     let is_limited = pool.nodes_max.is_some() || pool.limits.iter().next().is_some();
     !case.plan.spec.targets.is_empty() && (is_limited || *fleet != crate::model::FleetLimits::default())
 }
 
-/// Returns whether a new node of this offering would hold the pod beside its daemonsets. Offerings without
-/// a known price are left out: they are a last resort, after lighter pools.
+/// Returns whether a new node of this offering would fit the pod beside its daemonsets. Offerings without a known price
+/// are excluded: they are a last resort, after lighter pools.
 fn holds(
     case: &Case<'_>,
     pool: &Pool,

@@ -1,12 +1,12 @@
-//! Wishes for single nodes: a node is let go, or replaced for no reason of its own, only where the plan says that this is
-//! asked for; and what is to be let go is not removed.
+//! Requests for single nodes: a node is released, or replaced without a reason of its own, only if the plan says that
+//! this was requested. A node to be released is not removed.
 
 use super::case::Case;
 use super::finding::{Finding, Rule};
 use crate::model::NodeName;
 use crate::plan::Change;
 
-/// Returns what nobody asked for, or asked for otherwise.
+/// Returns changes that were not requested, or were requested differently.
 pub(super) fn findings(case: &Case<'_>) -> Vec<Finding> {
     let wishes = &case.plan.spec.wishes;
     let mut found = Vec::new();

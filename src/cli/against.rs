@@ -1,4 +1,5 @@
-//! `nodeform plan --against`: whose approval each change of the plan would need, by the NodeFleet of the input or of a file.
+//! `nodeform plan --against`: which approval each change of the plan would need, by the NodeFleet of the input or of a
+//! file.
 #![expect(clippy::disallowed_methods, reason = "the file of another NodeFleet is read here")]
 
 use std::path::{Path, PathBuf};
@@ -17,15 +18,15 @@ use crate::policy::{self, WireObject};
 use crate::render::handling_lines;
 use crate::review::handling::handling;
 
-/// The most bytes of a file that are read: far above any NodeFleet.
+/// Maximum size of the file in bytes: far above any NodeFleet.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// Which NodeFleet counts.
+/// The NodeFleet that applies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Against {
-    /// That of the input.
+    /// The NodeFleet of the input.
     Fleet,
-    /// The one in this file.
+    /// The NodeFleet in this file.
     File(PathBuf),
 }
 
@@ -41,10 +42,10 @@ impl FromStr for Against {
 }
 
 impl Against {
-    /// Expects an output in which it can be said.
+    /// Checks that the output format can show the result.
     ///
     /// # Errors
-    /// It is for programs, or a document.
+    /// The format is for programs, or a document.
     pub(super) fn is_told_in(&self, output: PlanOutput) -> Result<(), Failure> {
         match output {
             PlanOutput::Human => Ok(()),
@@ -59,10 +60,10 @@ impl Against {
         }
     }
 
-    /// Has the NodeFleet of the file decide in the place of the one of the world: its mode, reviews, holds and `suspend`.
+    /// Replaces mode, reviews, holds and `suspend` of the world's NodeFleet by those of the file.
     ///
     /// # Errors
-    /// The file cannot be read, or holds no valid NodeFleet.
+    /// The file cannot be read, or contains no valid NodeFleet.
     pub(super) fn decide(&self, world: &mut World) -> Result<(), Failure> {
         let Self::File(path) = self else { return Ok(()) };
         let Fleet { name, mode, reviewed, holds, is_suspended, .. } = fleet(path)?;
@@ -72,10 +73,10 @@ impl Against {
         Ok(())
     }
 
-    /// Says what becomes of each change.
+    /// Prints how each change would be handled.
     ///
     /// # Errors
-    /// Standard output takes no more.
+    /// Standard output cannot be written.
     pub(super) fn say(plan: &Plan, ui: Ui) -> Result<(), Failure> {
         let fleet = plan.policy().fleet;
         ui.lines(&handling_lines(handling(plan, &fleet, plan.snapshot().at), &fleet))

@@ -1,4 +1,4 @@
-//! `nodeform approve` and `nodeform reject`: what a person decides about a plan that waits in the cluster.
+//! `nodeform approve` and `nodeform reject`: a person's decision about a plan that waits in the cluster.
 //!
 //! Must never approve a plan that was not shown.
 

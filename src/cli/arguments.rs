@@ -1,4 +1,4 @@
-//! The commands and their flags, in Terraform's, kubectl's and az's words.
+//! The commands and their flags, named as in Terraform, kubectl and az.
 
 use std::path::PathBuf;
 

@@ -1,19 +1,19 @@
-//! How far a rollout is, as bars on one line: of what comes, and of what goes.
+//! Progress of a rollout as bars on one line: one for created nodes, one for deleted nodes.
 //!
-//! Must never show as done what has only begun.
+//! Must never show a started change as finished.
 
 use std::collections::BTreeSet;
 
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::rollout::Event;
 
-/// How wide a bar is at most, in columns.
+/// Maximum width of a bar, in columns.
 const BAR_COLUMNS_MAX: usize = 20;
 
-/// Below this a bar says nothing, and there is none.
+/// Minimum width of a bar; a narrower one is omitted because it is not readable.
 const BAR_COLUMNS_MIN: usize = 4;
 
-/// How far a plan is.
+/// Progress of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     comes: Part,
@@ -21,7 +21,7 @@ pub(super) struct Tally {
     not_done: usize,
 }
 
-/// How far changes of one sort are.
+/// Progress of the changes of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Part {
     all: BTreeSet<ChangeId>,
@@ -30,7 +30,7 @@ struct Part {
 }
 
 impl Tally {
-    /// Nothing of it has begun.
+    /// Returns the tally of a plan of which nothing has started.
     pub(super) fn of(spec: &PlanSpec) -> Self {
         let mut tally = Self::default();
         for (id, planned) in &spec.changes {
@@ -43,7 +43,7 @@ impl Tally {
         tally
     }
 
-    /// Takes in what happened.
+    /// Updates the tally with an event.
     pub(super) fn take_in(&mut self, event: &Event) {
         match event {
             Event::Began(action) => {
@@ -63,7 +63,7 @@ impl Tally {
         }
     }
 
-    /// One line of at most so many columns.
+    /// Returns one line of at most this many columns.
     pub(super) fn text(&self, columns: usize) -> String {
         let parts = [("Adding", &self.comes), ("Removing", &self.goes)];
         let parts: Vec<_> = parts.into_iter().filter(|(_, part)| !part.all.is_empty()).collect();
@@ -89,7 +89,7 @@ impl Part {
         }
     }
 
-    /// Ends a change; returns whether it is one of these and had not ended.
+    /// Marks a change as finished; returns whether it is one of these and was not finished before.
     fn end(&mut self, change: &ChangeId) -> bool {
         self.all.contains(change) && self.ended.insert(change.clone())
     }
@@ -98,7 +98,8 @@ impl Part {
         format!("{} of {}", self.ended.len(), self.all.len())
     }
 
-    /// What has ended, what has begun, and what has not; each rounded down, so that it is full only at the end.
+    /// Returns the bar: finished, started, and not started changes, each rounded down, so that it is full only at the
+    /// end.
     fn bar(&self, width: usize) -> String {
         let of = |count: usize| count * width / self.all.len().max(1);
         let ended = of(self.ended.len());

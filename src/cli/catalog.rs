@@ -1,4 +1,4 @@
-//! `nodeform catalog`: the sizes of a region.
+//! `nodeform catalog`: the VM sizes of a region.
 
 use super::arguments::{CatalogArguments, CatalogOutput};
 use super::exit::{Exit, Failure};
@@ -46,7 +46,7 @@ pub(super) fn run(arguments: &CatalogArguments, ui: Ui) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// Says which sizes of this name are sold and serve no node.
+/// Returns messages for sizes of this name that are sold but cannot serve as nodes.
 fn unfit(name: Option<&str>, refused: &[RefusedSize]) -> String {
     const SHOWN_MAX: usize = 3;
     let part = name.unwrap_or_default().to_ascii_lowercase();
@@ -56,7 +56,7 @@ fn unfit(name: Option<&str>, refused: &[RefusedSize]) -> String {
     lines.map(|one| format!("`{}` serves no node: {}\n", one.size, one.because)).collect()
 }
 
-/// Says which flag leaves nothing, and what would not.
+/// Returns which flag excludes all sizes, and a value that would not.
 fn missed(arguments: &CatalogArguments, miss: &Miss, all: usize) -> String {
     let Miss { asked, of, instead } = miss;
     let text = |text: &Option<String>| text.clone().unwrap_or_default();
@@ -93,10 +93,11 @@ fn missed(arguments: &CatalogArguments, miss: &Miss, all: usize) -> String {
     format!("`{flag}{value}` matches {of}\n{hint}")
 }
 
-/// The least memory of any size that Azure sells is half a GiB; less than a MiB without a unit is none that is meant.
+/// Minimum plausible memory without a unit, in bytes: Azure's smallest size has half a GiB, so less than a MiB is
+/// probably a mistake.
 const BYTES_MEANT_MIN: i64 = 1 << 20;
 
-/// Reads an amount of memory; a bare number is bytes, and a small one is not meant so.
+/// Parses an amount of memory. A bare number means bytes; an implausibly small one is an error.
 fn bytes(text: Option<&str>) -> Result<Option<i64>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let read = Quantity::parse(text).filter(|quantity| !quantity.is_negative());

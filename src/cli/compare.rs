@@ -1,4 +1,4 @@
-//! Two inputs side by side, for `nodeform plan --before` and `--git A..B`.
+//! Comparison of two inputs, for `nodeform plan --before` and `--git A..B`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,21 +14,21 @@ use crate::plan::comparison::Side;
 use crate::render::{Patch, SideText, patches};
 use crate::snapshot::Assumption;
 
-/// A planned input, and how it differs from another.
+/// A planned input and its difference from another.
 pub(super) struct Compared {
     /// The plan.
     pub(super) planned: Planned,
     /// The files that differ.
     pub(super) patches: Vec<Patch>,
-    /// The sources of documents that are no objects of Kubernetes and were passed over.
+    /// The sources of skipped documents that are not Kubernetes objects.
     pub(super) strays: BTreeSet<Arc<str>>,
 }
 
-/// Plans both inputs with the same options and holds the second against the first: an input that is there on one
-/// side only is new, or gone.
+/// Plans both inputs with the same options and compares the second with the first: files on only one side are new or
+/// deleted.
 ///
 /// # Errors
-/// What is wrong with either input; or neither holds an object.
+/// Either input is invalid, or neither contains an object.
 pub(super) fn compared(
     before: Inputs,
     after: Inputs,
@@ -49,7 +49,8 @@ pub(super) fn compared(
     Ok(Compared { planned, patches, strays: world.strays })
 }
 
-/// Reads both sides. What `--scale` names has to be on one of them; the other is planned without it, and that is said.
+/// Reads both sides. A workload in `--scale` must exist on at least one of them; if it is only on one, a note is
+/// printed.
 fn described(
     (before, after): (Inputs, Inputs),
     options: &Request,
@@ -62,7 +63,7 @@ fn described(
     world.snapshot.assumptions.extend(assumption);
     world.snapshot.assumptions.sort();
     if !base.unscaled.is_disjoint(&world.unscaled) {
-        // Read as if it stood alone, it says what the nearest name is.
+        // Read on its own, so that the error suggests the nearest name.
         world::described(after, options.clone())?;
     }
     for (place, scale) in options.reading.scale.iter().enumerate() {
@@ -76,8 +77,8 @@ fn described(
     Ok((base, world))
 }
 
-/// Reads the side that a change starts from. Where it cannot be read as it is, it is read as `validate --fix` would
-/// rewrite it: what was committed once cannot be mended, and moving on from it is what people want to see.
+/// Reads the base of the comparison. If it is invalid, it is read as `validate --fix` would rewrite it: a commit cannot
+/// be fixed any more, and users want to see how it changes.
 fn base(before: Inputs, options: &Request) -> Result<(World, Option<Assumption>), Failure> {
     let name = before.name.clone();
     let mut newer = before.clone();

@@ -1,4 +1,4 @@
-//! `nodeform completions` and `nodeform man`: made of the command line itself, so that they know every flag.
+//! `nodeform completions` and `nodeform man`: generated from the command line definition, so they know every flag.
 
 use std::fs;
 use std::path::Path;

@@ -1,13 +1,13 @@
-//! The question before something is done: asked of whoever sits at the terminal.
+//! Confirmation prompt on the terminal.
 //!
-//! Must never take silence, or anything but `yes`, for an answer.
+//! Must never accept silence, or anything but `yes`, as confirmation.
 
 use std::io::{BufRead as _, IsTerminal as _};
 
 use super::exit::Failure;
 use super::ui::Ui;
 
-/// Asks, and returns whether the answer is `yes`; `hints` say what to do where there is nobody to ask.
+/// Asks, and returns whether the answer is `yes`; `hints` say what to do without a terminal.
 ///
 /// # Errors
 /// There is no terminal.

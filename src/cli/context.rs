@@ -1,4 +1,4 @@
-//! Which Kubernetes cluster is meant, as for kubectl.
+//! Selection of the Kubernetes cluster, as in kubectl.
 
 use std::path::PathBuf;
 

@@ -97,7 +97,7 @@ pub(super) fn run(arguments: &ControllerArguments, _ui: Ui) -> Result<Exit, Fail
         stop: Stop::default(),
     };
     runtime.block_on(served(arguments, &controller))?;
-    // Requests that nobody waits for any more do not keep the process.
+    // Abandoned requests must not keep the process alive.
     runtime.shutdown_timeout(std::time::Duration::from_secs(1));
     Ok(Exit::Done)
 }
@@ -146,7 +146,7 @@ async fn listener(
     let address = SocketAddr::from((Ipv6Addr::UNSPECIFIED, port));
     let bound = match TcpListener::bind(address).await {
         Ok(listener) => Ok(listener),
-        // A machine without IPv6.
+        // The machine has no IPv6.
         Err(_) => TcpListener::bind(("0.0.0.0", port)).await,
     };
     bound.map(Some).map_err(|error| {

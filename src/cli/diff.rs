@@ -1,4 +1,4 @@
-//! `nodeform diff`: two snapshots or two saved plans, side by side.
+//! `nodeform diff`: comparison of two snapshots or two saved plans.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::plan::comparison::{Comparison, Side};
 use crate::plan::{Plan, file};
 use crate::render::{Detail, PlanView, comparison_text, snapshot_difference};
 
-/// A file that can be compared.
+/// A comparable file.
 enum Comparable {
     Plan(Box<Plan>),
     Snapshot(Box<Seen>),
@@ -56,7 +56,7 @@ pub(super) fn run(arguments: &DiffArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(if is_empty { Exit::Done } else { Exit::Changes })
 }
 
-/// Returns a difference as JSON, with a line feed at its end.
+/// Returns a difference as JSON, with a trailing line feed.
 pub(super) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Failure::bug(vec![format!("the difference has no JSON form: {error}")]))?;
@@ -79,7 +79,7 @@ fn read(path: &Path) -> Result<Comparable, Failure> {
     Ok(Comparable::Snapshot(Box::new(offline::seen(&source).map_err(world::failure)?)))
 }
 
-/// Returns whether a file says that it is a plan; what is wrong with one that is not is told as of a snapshot.
+/// Returns whether a file claims to be a plan; faults of other files are reported as those of a snapshot.
 fn is_plan(source: &Source) -> bool {
     #[derive(serde::Deserialize)]
     struct Named {

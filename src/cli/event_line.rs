@@ -1,20 +1,20 @@
-//! An event of a rollout as a line of progress: the node once, then what happens to it.
+//! A rollout event as a progress line: the node's name once, then the action.
 //!
-//! Narrow enough for a terminal of the usual size. Azure's texts are cut after their first sentence; the whole text is in
-//! `-o jsonl` and in what is printed at the end. This module prints nothing.
+//! Lines fit a terminal of the usual width. Azure's messages are cut after their first sentence; the full text is in
+//! `-o jsonl` and in the final output. Never prints anything.
 
 use crate::plan::{Change, ChangeId, PlanSpec};
 use crate::render::wrap::wrapped;
 use crate::render::{Line, Style};
 use crate::rollout::{Effect, Event, Object, Outcome};
 
-/// How wide a line of progress is at most, on wider terminals too: nobody compares lines of several widths.
+/// Maximum width of a progress line, also on wider terminals: lines of equal width are easier to compare.
 const COLUMNS_MAX: usize = 80;
 
-/// What the text of a failed request begins with, before the path.
+/// First words of the text of a failed request, before the path.
 const METHODS: [&str; 5] = ["DELETE", "GET", "PATCH", "POST", "PUT"];
 
-/// Returns the lines of an event that people want to read of, after `time` where there is one; none of other events.
+/// Returns the lines of an event, prefixed with `time` if given; empty for events that are not shown.
 pub(super) fn lines(spec: &PlanSpec, event: &Event, time: Option<&str>, columns: usize) -> Vec<Line> {
     let Some(line) = line(spec, event) else { return Vec::new() };
     let columns = columns.min(COLUMNS_MAX);
@@ -71,7 +71,7 @@ fn line(spec: &PlanSpec, event: &Event) -> Option<Line> {
     }
 }
 
-/// What a line begins with.
+/// The start of a line.
 struct Head<'a> {
     style: Style,
     symbol: &'static str,
@@ -96,10 +96,10 @@ impl<'a> Head<'a> {
         Line::new(style, symbol).with(Style::Plain, format!(" `{name}`  "))
     }
 
-    /// Returns a text without the name that the line begins with: `VM` stays of its VM, and nothing of its node.
+    /// Removes the name that the line starts with: of its VM only `VM` remains, of its node nothing.
     fn without_own_name(&self, text: &str) -> String {
         let mut short = String::new();
-        // Names stand between backticks: every second part is one.
+        // Names are in backticks, so every second part is a name.
         for (place, part) in text.split('`').enumerate() {
             if place % 2 == 0 {
                 short.push_str(part);
@@ -113,7 +113,7 @@ impl<'a> Head<'a> {
         short
     }
 
-    /// Whether a name is that of the node, or of the VM of a later attempt.
+    /// Returns whether a name is that of the node, or of the VM of a later attempt.
     fn is_own(&self, name: &str) -> bool {
         let Some(rest) = name.strip_prefix(self.name) else { return false };
         let attempt = rest.strip_prefix('-').filter(|attempt| !attempt.is_empty());
@@ -121,7 +121,7 @@ impl<'a> Head<'a> {
     }
 }
 
-/// Says what is being done.
+/// Returns a description of the action.
 fn doing(effect: &Effect) -> String {
     let plain = match effect {
         Effect::CreateVm(attempt) if attempt.number > 1 => {
@@ -160,8 +160,8 @@ fn settled(outcome: &Outcome) -> String {
     }
 }
 
-/// Returns the first sentence of a text, without its full stop, and without the request that failed: the line says what is
-/// done to which node, and ids of Azure are longer than a terminal is wide.
+/// Returns the first sentence of a message, without its full stop and without the failed request: the line already
+/// names the action and the node, and Azure's ids are wider than a terminal.
 fn first_sentence(text: &str) -> &str {
     let text = without_request(text.lines().next().unwrap_or_default());
     text.split(". ").next().unwrap_or_default().trim_end_matches('.')
@@ -179,7 +179,7 @@ fn without_request(text: &str) -> &str {
     }
 }
 
-/// Writes to objects of the cluster that follow from others are not told one by one.
+/// Returns whether an action is shown; writes to dependent cluster objects are not.
 fn is_worth_a_line(effect: &Effect) -> bool {
     match effect {
         Effect::CreateVm(_) | Effect::DeleteVm(_) | Effect::Evict(_) | Effect::DeletePod(_) => true,

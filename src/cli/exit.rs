@@ -1,26 +1,26 @@
-//! How a command ends: exit codes, and failures with what to do next.
+//! Results of commands: exit codes, and failures with the next step.
 
 use std::fmt;
 use std::process::ExitCode;
 
 use crate::plan::file::PlanFileFault;
 
-/// What a command's exit code says; the same for every command.
+/// Meaning of an exit code; the same for every command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Exit {
-    /// Done, or nothing to do.
+    /// Success, or nothing to do.
     Done,
-    /// Usage, input, or the machine refused.
+    /// Error in usage, input or environment.
     Error,
     /// Changes are proposed; only with `--detailed-exitcode`.
     Changes,
-    /// The plan no longer holds, or is not as it was made.
+    /// The plan is outdated, or was modified after it was created.
     Stale,
-    /// A gate of the caller is not passed.
+    /// A gate set by the caller failed.
     Gate,
-    /// A plan was carried out in part.
+    /// A plan was partially applied.
     InPart,
-    /// A bug of nodeform.
+    /// A bug in nodeform.
     Bug,
 }
 
@@ -38,43 +38,43 @@ impl From<Exit> for ExitCode {
     }
 }
 
-/// Why a command could not do its work, with what to do next.
+/// Failure of a command, with the next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
-    /// How the command ends.
+    /// The exit code.
     pub(super) exit: Exit,
-    /// What happened, one entry for each fault.
+    /// The faults, one entry each.
     pub(super) faults: Vec<String>,
-    /// What to do next.
+    /// Hints for the next step.
     pub(super) hints: Vec<String>,
-    /// Whether another process acts just now: the same may work once that has ended.
+    /// Whether another process is acting; a retry after it has ended may succeed.
     pub(super) is_busy: bool,
 }
 
 impl Failure {
-    /// An error in usage or input.
+    /// Creates a failure for an error in usage or input.
     pub(super) fn error(what: impl Into<String>) -> Self {
         Self { exit: Exit::Error, faults: vec![what.into()], hints: Vec::new(), is_busy: false }
     }
 
-    /// Several faults of an input at once.
+    /// Creates a failure for several faults of an input.
     pub(super) fn errors(faults: Vec<String>) -> Self {
         Self { exit: Exit::Error, faults, hints: Vec::new(), is_busy: false }
     }
 
-    /// A plan's file that cannot be used: one that was changed after it was made is another end than no plan.
+    /// Creates a failure for an unusable plan file; a modified plan has its own exit code.
     pub(super) fn of_plan_file(what: impl Into<String>, fault: &PlanFileFault) -> Self {
         let exit = if fault.is_of_changed_plan() { Exit::Stale } else { Exit::Error };
         Self { exit, ..Self::error(what).hint(fault.hint()) }
     }
 
-    /// A bug of nodeform: says how to report it.
+    /// Creates a failure for a bug in nodeform, with a request to report it.
     pub(super) fn bug(faults: Vec<String>) -> Self {
         Self { exit: Exit::Bug, ..Self::errors(faults) }
             .hint("this is a bug in nodeform, not in your input: please report it with the command, its input and the lines above")
     }
 
-    /// Returns the failure with files of a revision called as in the work tree where a command is to rewrite them.
+    /// Returns the failure with paths in the work tree instead of the revision in commands that rewrite files.
     #[must_use]
     pub(super) fn of_work_tree(mut self, revision: &str) -> Self {
         let (there, here) = (format!("validate --fix {revision}:"), "validate --fix ");
@@ -82,7 +82,7 @@ impl Failure {
         self
     }
 
-    /// Adds a fault, and what to do about it.
+    /// Adds a fault and its hint.
     #[cfg(feature = "live")]
     #[must_use]
     pub(super) fn and(mut self, fault: &str, hint: Option<&str>) -> Self {
@@ -92,7 +92,7 @@ impl Failure {
         self
     }
 
-    /// Adds what to do next.
+    /// Adds a hint.
     #[must_use]
     pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());

@@ -1,4 +1,4 @@
-//! `nodeform explain`: why a pod, a workload, a node, a pool or a size fares as it does.
+//! `nodeform explain`: the reasons for the outcome of a pod, a workload, a node, a pool or a size.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use crate::solve::explain::{
 };
 use crate::solve::{NodeRef, Strategy, explain_node, explain_pod, explain_pool, explain_size};
 
-/// How to ask.
+/// Usage hint.
 const WAYS: &str = "ask as in `nodeform explain pod/web-0 my-manifests/`, `deployment/NAME`, `node/NAME`, `pool/NAME` or `size/NAME`";
 
 pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure> {
@@ -60,8 +60,8 @@ pub(super) fn run(arguments: &ExplainArguments, ui: Ui) -> Result<Exit, Failure>
     Ok(Exit::Done)
 }
 
-/// Returns kind, namespace and name of `KIND/NAME`: also as plans write pods, and with the kind's group, as
-/// `-o name` writes it here and in kubectl.
+/// Parses `KIND/NAME` into kind, namespace and name; also accepts `KIND/NAMESPACE/NAME` as in plans, and the kind's
+/// group as in `-o name` here and in kubectl.
 fn asked(target: &str) -> Option<(&str, Option<&str>, &str)> {
     let (kind, rest) = target.split_once('/')?;
     let kind = kind.split_once('.').map_or(kind, |(kind, _)| kind);
@@ -69,7 +69,7 @@ fn asked(target: &str) -> Option<(&str, Option<&str>, &str)> {
     (!name.is_empty() && space.is_none_or(|space| !space.is_empty())).then_some((kind, space, name))
 }
 
-/// Explains one pod; of several, what becomes of them, and the one that fares worst.
+/// Explains one pod; for several pods, their outcomes and the one with the worst outcome.
 fn pods(
     world: &World,
     planned: &Planned,
@@ -123,7 +123,7 @@ fn pods(
     Ok(lines)
 }
 
-/// Says of a pod that runs where it does, whether it moves and why, and what that saves.
+/// Returns lines about a running pod: where it runs, whether and why it moves, and what the move saves.
 fn running(world: &World, planned: &Planned, explanation: &PodExplanation) -> Vec<Line> {
     let view = PlanView::new(planned.plan.plan(), None);
     let mut lines = explain_plan_lines::running(&view, &explanation.pod);
@@ -137,13 +137,13 @@ fn running(world: &World, planned: &Planned, explanation: &PodExplanation) -> Ve
     lines
 }
 
-/// Returns what becomes of a node, as a line about one of its pods.
+/// Returns a line about what happens to a pod's node.
 fn node_fate(node: &NodeExplanation, name: &str) -> Option<Line> {
     let title = render::node(node, name, None).into_iter().next()?.text();
     Some(Line::new(Style::Plain, format!("  {title}")))
 }
 
-/// Finds a DaemonSet without a pod: its pods come with nodes, and are none of those that wait.
+/// Finds a DaemonSet without pods in the input: its pods are added with nodes and are not pending.
 fn daemon<'w>(world: &'w World, (kind, name): (&str, &str), namespace: Option<&str>) -> Option<&'w Daemon> {
     let is_meant = |daemon: &&Daemon| {
         *daemon.name == *name && namespace.is_none_or(|space| daemon.namespace.as_str() == space)
@@ -151,7 +151,7 @@ fn daemon<'w>(world: &'w World, (kind, name): (&str, &str), namespace: Option<&s
     world.snapshot.daemons.iter().filter(|_| is_kind(kind, "DaemonSet")).find(is_meant)
 }
 
-/// Names the workload of this kind whose name is nearest.
+/// Returns the workload of this kind with the nearest name.
 fn nearest_of_kind(world: &World, (kind, name): (&str, &str)) -> Option<String> {
     let Snapshot { pods, daemons, .. } = &world.snapshot;
     let workloads =
@@ -206,7 +206,7 @@ fn pool(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
     })
 }
 
-/// What was learnt of a pool's nodes, beside what was computed.
+/// Returns values learned from a pool's nodes, next to the computed ones.
 fn learned(world: &World, name: &PoolName) -> Vec<Line> {
     let World { snapshot, policy, evidence, .. } = world;
     let class = policy.pools.get(name).and_then(|pool| policy.classes.get(&pool.class));
@@ -215,7 +215,7 @@ fn learned(world: &World, name: &PoolName) -> Vec<Line> {
     crate::render::explain::learned::learned(name, &evidence.nodes, &computed)
 }
 
-/// What a size costs in each region of the embedded price list.
+/// Returns the price of a size in each region of the embedded price list.
 fn in_regions(world: &World, name: &str) -> Vec<Line> {
     let mut size = SkuName::new(name);
     let mut rows = Vec::new();
@@ -253,8 +253,8 @@ fn node(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
     Ok(render::node(&explanation, name, held.map(|held| held.because.as_str())))
 }
 
-/// Finds a node of the plan by the name of its claim or VM. A pod is on one node only, so the pods tell
-/// which node of the solution it is.
+/// Finds a new node of the plan by the name of its claim or VM. Each pod is on one node only, so its pods identify the
+/// node in the solution.
 fn new_node(planned: &Planned, name: &str) -> Option<NodeRef> {
     let plan = planned.plan.plan();
     let (id, _, _) =
@@ -295,7 +295,7 @@ fn size(world: &World, planned: &Planned, name: &str) -> Result<Vec<Line>, Failu
     })
 }
 
-/// Returns whether a user who writes `name` means this size: `d4s_v5` is short for `Standard_D4s_v5`.
+/// Returns whether `name` refers to this size: `d4s_v5` is short for `Standard_D4s_v5`.
 fn is_meant(size: &SkuName, name: &str) -> bool {
     let bare = |text: &str| {
         let lower = text.to_ascii_lowercase();

@@ -1,4 +1,4 @@
-//! `nodeform explain` from a saved plan: nothing is planned, the plan answers.
+//! `nodeform explain` from a saved plan, without planning again.
 #![expect(clippy::disallowed_methods, reason = "reading the plan's file is this module's job")]
 
 use std::fs;
@@ -11,10 +11,10 @@ use crate::model::PodKey;
 use crate::render::{Line, PlanView, explain::plan as render};
 use crate::solve::explain::{Meant, is_workload_kind, pods_meant};
 
-/// How much of a file is looked at to tell a plan: its head has one line for each part.
+/// Number of bytes read to recognize a plan: its head has one line for each part.
 const HEAD_BYTES_MAX: u64 = 64;
 
-/// Returns whether a file is a plan's, as far as its head tells.
+/// Returns whether a file looks like a plan, judging by its head.
 pub(super) fn is_plan(path: &Path) -> bool {
     let is_file = fs::metadata(path).is_ok_and(|metadata| metadata.is_file());
     let head = || {
@@ -26,10 +26,10 @@ pub(super) fn is_plan(path: &Path) -> bool {
     is_file && head().is_some_and(|head| head.starts_with(&start))
 }
 
-/// Explains pods, a workload or a node by the plan of a file.
+/// Explains pods, a workload or a node by a saved plan.
 ///
 /// # Errors
-/// The file holds no plan that can be trusted, or the plan does not have what is asked for.
+/// The file contains no trustworthy plan, or the plan does not contain the object.
 pub(super) fn explain(
     path: &Path,
     (kind, name): (&str, &str),

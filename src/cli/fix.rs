@@ -1,4 +1,5 @@
-//! `nodeform validate --fix`: writes the form that AKS takes into the files, and lists what could not be carried over.
+//! `nodeform validate --fix`: rewrites files to the form that AKS accepts, and lists fields that could not be carried
+//! over.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,11 +14,11 @@ use crate::manifests::{Fault, Source, yaml};
 use crate::offline;
 use crate::upgrade::{Sort, Upgraded, rewritten, upgrade};
 
-/// Rewrites what was read, file by file, as far as it can be. Files that kustomize or helm makes manifests of are
-/// rewritten alike and not checked: a patch is half an object, and a template none.
+/// Rewrites the input file by file, as far as possible. Input files of kustomize or helm are rewritten too, but not
+/// validated: patches and templates are not complete objects.
 ///
 /// # Errors
-/// What is wrong with the files as they stand then.
+/// Faults that remain after rewriting.
 pub(super) fn run(inputs: Inputs, output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
     let (parts, unchecked, passed_by) = (inputs.parts.clone(), inputs.unchecked(), inputs.passed_by.clone());
     let sources = inputs.sources();
@@ -48,7 +49,7 @@ pub(super) fn run(inputs: Inputs, output: ValidateOutput, ui: Ui) -> Result<Exit
     for line in [nothing, templates, unchecked].into_iter().flatten() {
         say(&format!("{line}\n"), &sources, ui)?;
     }
-    // Annotations would stand in the middle of the rewritten text.
+    // Annotations would end up inside the rewritten text.
     warn(&objects, if is_piped { ValidateOutput::Human } else { output }, ui)?;
     if !faults.is_empty() {
         let names: Vec<&str> = written.iter().map(|file| file.name.as_str()).collect();
@@ -63,7 +64,7 @@ pub(super) fn run(inputs: Inputs, output: ValidateOutput, ui: Ui) -> Result<Exit
     Ok(Exit::Done)
 }
 
-/// Names the files that are no YAML before they are rendered: they are left as they are.
+/// Lists the files that are not YAML before rendering; they are not changed.
 fn templates(parts: &[Source]) -> Option<String> {
     let templates: Vec<&String> = parts.iter().filter(|part| !is_yaml(part)).map(|part| &part.name).collect();
     let are = if templates.len() == 1 {
@@ -77,7 +78,7 @@ fn templates(parts: &[Source]) -> Option<String> {
     })
 }
 
-/// Returns whether every document of a file can be read.
+/// Returns whether every document of a file can be parsed.
 fn is_yaml(source: &Source) -> bool {
     let mut is_read = true;
     if let Ok(text) = std::str::from_utf8(&source.bytes) {
@@ -89,8 +90,8 @@ fn is_yaml(source: &Source) -> bool {
     is_read
 }
 
-/// The failure that fields stay which nobody here knows: a later version may, so that they are never taken out, and what
-/// they were to say is not carried over either.
+/// Returns the failure for unknown fields that remain. They are never removed, because a later version may know them;
+/// they are not carried over either.
 fn kept(count: usize) -> Failure {
     let them = if count == 1 { "it" } else { "them" };
     Failure::error(format!("{} of AKSNodeClasses left as written", counted(count, "unknown field"))).hint(
@@ -98,14 +99,14 @@ fn kept(count: usize) -> Failure {
     )
 }
 
-/// Returns whether a fault only asks for what could not be done with its file.
+/// Returns whether a fault only asks for a rewrite that was not possible for its file.
 fn is_for_want_of_rewriting(fault: &Fault, upgraded: &[Upgraded]) -> bool {
     let is_refused = |file: &Upgraded| file.name == *fault.file && !file.refused.is_empty();
     let asks = fault.hint.as_ref().is_some_and(|hint| hint.contains("validate --fix"));
     asks && upgraded.iter().any(is_refused)
 }
 
-/// Puts the new text in the place of a file.
+/// Replaces a file with its new text.
 fn write(file: &Upgraded) -> Result<(), Failure> {
     let path = Path::new(&file.name);
     if !path.is_file() {
@@ -117,7 +118,7 @@ fn write(file: &Upgraded) -> Result<(), Failure> {
         .map_err(|error| Failure::error(format!("`{}` cannot be written: {error}", file.name)))
 }
 
-/// Says something to people: on standard error where standard output is the rewritten text.
+/// Prints a message; on standard error if standard output contains the rewritten text.
 fn say(text: &str, sources: &[Source], ui: Ui) -> Result<(), Failure> {
     if sources.iter().any(|source| source.name == STANDARD_INPUT) {
         ui.aside(text);
@@ -126,7 +127,7 @@ fn say(text: &str, sources: &[Source], ui: Ui) -> Result<(), Failure> {
     ui.text(text)
 }
 
-/// Says what was written, and what could not be carried over.
+/// Reports rewritten files and fields that could not be carried over.
 fn report(
     upgraded: &[Upgraded],
     written: &[&Upgraded],
@@ -135,7 +136,7 @@ fn report(
 ) -> Result<(), Failure> {
     let is_piped = upgraded.iter().any(|file| file.name == STANDARD_INPUT);
     let of = |sorts: &[Sort]| -> Vec<Fault> {
-        // Of what could not be rewritten it is only said why.
+        // For files that could not be rewritten, only the reason is reported.
         let left = |file: &&Upgraded| {
             written.iter().any(|other| other.name == file.name)
                 || file.text.is_none() && file.refused.is_empty()
@@ -174,7 +175,7 @@ fn report(
     ui.text(&text)
 }
 
-/// Says what is wrong with the files as they stand now.
+/// Reports the faults that remain in the files.
 fn left(faults: &[Fault], written: &[&str], output: ValidateOutput, ui: Ui) -> Result<Exit, Failure> {
     if output == ValidateOutput::Github {
         ui.text(&annotations("error", faults))?;

@@ -1,5 +1,4 @@
-//! `--fail-on` and `--max-monthly-increase`: conditions of the caller, looked at when everything is printed and
-//! saved.
+//! `--fail-on` and `--max-monthly-increase`: the caller's conditions, checked after everything is printed and saved.
 
 use clap::{Args, ValueEnum};
 

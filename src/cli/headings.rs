@@ -1,14 +1,14 @@
-//! Under which headings flags stand in the help of the commands that plan.
+//! Headings of flags in the help of planning commands.
 
-/// What is planned from.
+/// Input of the plan.
 pub(super) const INPUT: &str = "Input";
-/// Which cluster is read.
+/// Selection of the cluster.
 pub(super) const LIVE: &str = "Live cluster";
-/// What is supposed that is not so.
+/// Hypothetical conditions.
 pub(super) const WHAT_IF: &str = "What if";
-/// Which changes are planned, and how.
+/// Selection of the planned changes.
 pub(super) const CHANGES: &str = "Changes";
-/// What is printed and saved.
+/// Printed and saved output.
 pub(super) const OUTPUT: &str = "Output";
-/// What ends a command with another exit code.
+/// Conditions that change the exit code.
 pub(super) const GATES: &str = "Gates";

@@ -14,10 +14,10 @@ use crate::manifests::Source;
 use crate::model::Region;
 use crate::offline;
 
-/// The file's name in the folder.
+/// The file name within the folder.
 const FILE: &str = "nodeform.yaml";
 
-/// The folder of the manifests in a repository that plans are reviewed in.
+/// The manifest folder in a repository with reviewed plans.
 const FLEET: &str = "fleet";
 
 pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
@@ -55,7 +55,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     };
     if folder.as_os_str() == "-" {
         ui.text(&text)?;
-        // Where a file says no region, that was warned of.
+        // If a file has no region, there was already a warning.
         if from.is_none() {
             ui.aside(&region);
         }
@@ -72,7 +72,7 @@ pub(super) fn run(arguments: &InitArguments, ui: Ui) -> Result<Exit, Failure> {
     wrote.all(&text, ui)
 }
 
-/// What is written, and what is said of it.
+/// The written files and the messages about them.
 struct Written<'a> {
     folder: &'a Path,
     pools: usize,
@@ -86,7 +86,7 @@ impl Written<'_> {
         let beside = reviewing.as_ref().map(Reviewing::files).unwrap_or_default();
         let beside: Vec<(PathBuf, &str)> =
             beside.into_iter().map(|(path, text)| (folder.join(path), text)).collect();
-        // Beside pipelines, which are YAML too and no manifests.
+        // Separate from the pipelines, which are YAML but not manifests.
         let manifests = if reviewing.is_some() { folder.join(FLEET) } else { folder.to_owned() };
         let file = manifests.join(FILE);
         let all = || iter::once(&file).chain(beside.iter().map(|(path, _)| path));
@@ -117,7 +117,7 @@ impl Written<'_> {
     }
 }
 
-/// Says which region the manifests name, and who said so.
+/// Returns a message with the region of the manifests and its source.
 fn region_said(started: &Started) -> String {
     let Started { region, region_from, .. } = started;
     let whence = match region_from {
@@ -130,7 +130,7 @@ fn region_said(started: &Started) -> String {
     format!("Region: `{region}`, {whence}.\n")
 }
 
-/// Converts agent pools, and says what could not be carried over.
+/// Converts agent pools and warns about settings that could not be carried over.
 fn start(file: &Path, said: Said, ui: Ui) -> Result<Started, Failure> {
     let input = InputArguments { inputs: vec![file.to_owned()], ..InputArguments::default() };
     let mut sources = input.read()?.sources();
@@ -146,7 +146,7 @@ fn start(file: &Path, said: Said, ui: Ui) -> Result<Started, Failure> {
     for what in &started.left_out {
         ui.aside(&format!("warning: {what}\n"));
     }
-    // What the file says may still be out of the bounds that NodePools and classes have.
+    // The converted values may still exceed the limits of NodePools and classes.
     let written = Source::new("nodeform.yaml", started.text.clone());
     if let Err(faults) = offline::read(vec![written]) {
         for fault in faults {
@@ -162,7 +162,7 @@ fn write(file: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::error(format!("`{}` cannot be written: {error}", file.display())))
 }
 
-/// The manifests. Names are checked before they come here, so that they need no quoting beyond what stands.
+/// Returns the manifests. Names were validated before, so no further quoting is needed.
 fn manifest(cluster: &str, location: &str) -> String {
     format!(
         r#"# Settings of the whole cluster.
@@ -229,7 +229,7 @@ spec:
     )
 }
 
-/// Makes a Kubernetes object's name of a cluster's: lower case, with `-` for what is not allowed.
+/// Converts a cluster name to a Kubernetes object name: lower case, with `-` for invalid characters.
 fn object_name(cluster: &str) -> String {
     cluster
         .chars()

@@ -1,6 +1,7 @@
-//! `nodeform init --review`: what a repository needs beside the NodeFleet so that people review plans in it.
+//! `nodeform init --review`: the files that a repository needs besides the NodeFleet to review plans.
 //!
-//! Must never write what only its administrators may decide, such as who may merge: that is said.
+//! Must never write settings that only repository administrators may decide, such as merge permissions: it lists them
+//! instead.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! A snapshot to plan from, and the manifests that are laid over it.
+//! A snapshot to plan from, overlaid with manifests.
 
 use std::path::PathBuf;
 

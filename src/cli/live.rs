@@ -1,7 +1,7 @@
-//! `--live`: a cluster and its Azure resources, read once, as the content of a snapshot's file.
+//! `--live`: reads a cluster and its Azure resources once, as the content of a snapshot file.
 //!
-//! A plan of it is made from exactly that file, so that `snapshot --live` and `plan --snapshot` come to the same plan
-//! anywhere. Nothing is written to either.
+//! Plans are made from exactly that file, so `snapshot --live` followed by `plan --snapshot` has the same result
+//! anywhere. Never writes to the cluster or to Azure.
 #![expect(
     clippy::disallowed_methods,
     reason = "variables that name the cluster and its credentials are read here"
@@ -80,7 +80,7 @@ impl LiveArguments {
 impl AzureArguments {
     fn snapshot_of(&self, connected: &Connected, options: Request, ui: Ui) -> Result<SnapshotFile, Failure> {
         let _progress = Progress::start("reading the cluster and its Azure resources");
-        // What happens while it is read comes after the time of its snapshot.
+        // Taken before reading, so that events during the read are later than the snapshot's time.
         let at = world::now();
         let seen = connected.wait_for(observe(&connected.cluster, &connected.azure, &self.named()));
         let seen = seen.map_err(failure)?;
@@ -178,7 +178,7 @@ const fn hint(fault: &SetupFault) -> Option<&'static str> {
             Some("set it to one of these, or unset it for Azure's public cloud")
         }
         SetupFault::Transport(_) => Some("name a certificate in PEM as `caFile`, or none"),
-        // What to do is part of what is said.
+        // The message itself already says what to do.
         SetupFault::Cloud(CloudFault::NameAndFile(_) | CloudFault::OtherAuthority { .. }) => None,
     }
 }

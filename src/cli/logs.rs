@@ -1,7 +1,6 @@
-//! What the program logs beside its output, on standard error: for the controller always, for other live commands where
-//! NODEFORM_LOG asks for it.
+//! Log output on standard error: always for the controller, for other live commands if NODEFORM_LOG is set.
 //!
-//! Must never let a library say what it sends: headers and bodies hold tokens.
+//! Must never let a library log what it sends: headers and bodies contain tokens.
 #![expect(clippy::disallowed_methods, reason = "NODEFORM_LOG says what is logged")]
 
 use clap::ValueEnum;
@@ -51,7 +50,7 @@ pub(super) fn begin(text: &str, format: LogFormat) -> Result<(), Failure> {
     let targets = QUIET.iter().fold(targets, |targets, name| targets.with_target(*name, LevelFilter::WARN));
     let registry = tracing_subscriber::registry().with(targets);
     let layer = tracing_subscriber::fmt::layer().with_writer(std::io::stderr);
-    // The controller has begun already when it connects.
+    // The controller has already initialized logging when it connects.
     let _ = match format {
         LogFormat::Json => registry.with(layer.json().flatten_event(true)).try_init(),
         LogFormat::Text => registry.with(layer.with_ansi(false)).try_init(),

@@ -1,6 +1,6 @@
 //! The command line: one file for each command; the only place that reads files and prints.
 //!
-//! Commands are thin: they read, call the pure steps in their order, and print what these return.
+//! Commands are thin: they read, call the pure steps in order, and print the results.
 
 mod against;
 #[cfg(feature = "live")]
@@ -159,7 +159,7 @@ fn dispatch(command: Command, ui: Ui) -> Result<Exit, Failure> {
 fn usage(error: &clap::Error) -> Exit {
     let is_help = matches!(error.kind(), ErrorKind::DisplayHelp | ErrorKind::DisplayVersion);
     match error.print() {
-        // A reader that went away is no failure of ours.
+        // A closed pipe is not an error.
         Err(fault) if is_help && fault.kind() != std::io::ErrorKind::BrokenPipe => {
             let message = format!("standard output cannot be written: {fault}");
             Ui::new(true).failure(&Failure::error(message));

@@ -1,4 +1,4 @@
-//! `--names`: what is done with names that a plan or a snapshot would show.
+//! `--names`: shows, hashes or omits names in plans and snapshots.
 
 use clap::{Args, ValueEnum};
 

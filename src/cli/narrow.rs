@@ -1,4 +1,4 @@
-//! `nodeform narrow`: keeps nodes that a plan under review would delete, in the folder as it is checked out.
+//! `nodeform narrow`: keeps nodes that a plan under review would delete, by editing its checked-out folder.
 #![expect(clippy::disallowed_methods, reason = "folders are read and files written below the line, here")]
 
 use std::fs;

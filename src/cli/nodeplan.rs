@@ -1,4 +1,4 @@
-//! NodePlans of a cluster, as commands name them: `nodeplan/ID`, `ID`, or the name of a folder that ends with it.
+//! NodePlans of a cluster as named in commands: `nodeplan/ID`, `ID`, or a folder name that ends with the id.
 
 use std::path::Path;
 
@@ -12,29 +12,29 @@ use crate::ledger::{APPROVALS, Decisions, Recorded, Rejection, decisions};
 use crate::model::Digest;
 use crate::plan::{self, Plan};
 
-/// How a NodePlan is named where a file could be meant.
+/// Prefix of a NodePlan where a file name is also possible.
 const PREFIX: &str = "nodeplan/";
 
-/// A plan that people review in the cluster.
+/// A plan under review in the cluster.
 pub(super) struct Proposed {
     pub(super) cluster: Cluster,
     runtime: tokio::runtime::Runtime,
     /// The name of its NodePlan.
     pub(super) name: String,
-    /// How far it is.
+    /// Its phase.
     pub(super) phase: Phase,
-    /// Why it ended, where it has.
+    /// The reason why it ended, if it has.
     because: Option<String>,
     /// Its digest.
     pub(super) digest: Digest,
-    /// The plan, as people see it.
+    /// The plan as reviewers see it.
     plan: Result<Plan, NotBegun>,
-    /// What people have decided about it.
+    /// Reviewers' decisions about it.
     decided: Decisions,
 }
 
 impl Proposed {
-    /// Returns the plan, as people see it.
+    /// Returns the plan as reviewers see it.
     ///
     /// # Errors
     /// It cannot be read back.
@@ -42,10 +42,10 @@ impl Proposed {
         self.plan.as_ref().map_err(not_read)
     }
 
-    /// Expects that nobody has decided against the plan.
+    /// Checks that the plan was not rejected.
     ///
     /// # Errors
-    /// Somebody rejected it, or there is a decision that cannot be read.
+    /// It was rejected, or a decision cannot be read.
     pub(super) fn expect_undecided(&self) -> Result<(), Failure> {
         let Decisions { rejected, faults, .. } = &self.decided;
         if let Some(Rejection { by, reason, .. }) = rejected {
@@ -63,15 +63,15 @@ impl Proposed {
         Err(Failure::errors(faults.clone()).hint(hint))
     }
 
-    /// Waits for an answer of the cluster.
+    /// Waits for an answer from the cluster.
     pub(super) fn wait_for<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
     }
 
-    /// Expects that the plan waits for an approval.
+    /// Checks that the plan waits for approval.
     ///
     /// # Errors
-    /// It is under way, or has ended.
+    /// It is being applied, or has ended.
     pub(super) fn expect_open(&self) -> Result<(), Failure> {
         let name = &self.name;
         let because = self.because.as_ref().map_or_else(String::new, |because| format!(" ({because})"));
@@ -93,15 +93,15 @@ impl Proposed {
     }
 }
 
-/// Returns the id that a word names as a NodePlan, where it does and there is no such file.
+/// Returns the id if the argument names a NodePlan and there is no file of that name.
 pub(super) fn id_of(path: &Path) -> Option<&str> {
     path.to_str()?.strip_prefix(PREFIX).filter(|id| !id.is_empty() && !path.exists())
 }
 
-/// Reads a plan that people review in the cluster.
+/// Reads a plan under review in the cluster.
 ///
 /// # Errors
-/// There is none of that id, or it cannot be read.
+/// There is no plan with that id, or it cannot be read.
 pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed, Failure> {
     let (runtime, cluster, found) = found(id, context)?;
     if !found.needs_approval {
@@ -111,7 +111,7 @@ pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed,
         ))
         .hint("list plans that wait for approval: `nodeform status`"));
     }
-    // Whoever rejects it need not see it.
+    // A rejection does not require a readable plan, so an error is kept.
     let plan = runtime.block_on(file(&cluster, &found));
     let decided = runtime
         .block_on(cluster.list(APPROVALS, ""))
@@ -131,10 +131,10 @@ pub(super) fn proposed(id: &str, context: &ContextArguments) -> Result<Proposed,
     })
 }
 
-/// Reads the plan of a NodePlan; of one that nobody reviewed in the cluster its decisions alone.
+/// Reads the plan of a NodePlan; if it was not reviewed in the cluster, only its decisions.
 ///
 /// # Errors
-/// There is none of that id, or it cannot be read.
+/// There is no plan with that id, or it cannot be read.
 pub(super) fn read(id: &str, context: &ContextArguments) -> Result<Plan, Failure> {
     let (runtime, cluster, found) = found(id, context)?;
     if found.needs_approval {

@@ -1,4 +1,4 @@
-//! `nodeform plan`: reads, plans, has the plan judged, and prints it.
+//! `nodeform plan`: reads, plans, checks the plan, and prints it.
 
 use std::time::Instant;
 
@@ -65,7 +65,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     let sides = Sides { before, after };
     let Compared { planned, patches, strays } =
         compared(sides, &options, (against.as_ref(), asks_for_both), ui)?;
-    // The text of manifests is full of names.
+    // The text of manifests contains names.
     let patches = if names == Names::Show { patches } else { Vec::new() };
     passed_by.say(&strays, ui);
     targets::meant(planned.plan.plan(), &options.targets)?;
@@ -87,7 +87,7 @@ pub(super) fn run(arguments: &PlanArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(if *detailed_exitcode && proposes_changes(plan) { Exit::Changes } else { Exit::Done })
 }
 
-/// Plans the input, or what changes from one to another; `against` is the NodeFleet that decides.
+/// Plans the input, or the change from one input to another; `against` is the NodeFleet that applies.
 fn compared(
     Sides { before, after }: Sides,
     options: &Request,
@@ -109,7 +109,7 @@ fn compared(
     })
 }
 
-/// Returns whether the plan changes nodes, or the second of two inputs what the fleet is or costs.
+/// Returns whether the plan changes nodes, or whether fleet or cost differ between two inputs.
 fn proposes_changes(plan: &Plan) -> bool {
     match &plan.evidence.comparison {
         Some(comparison) => comparison.has_changes(),
@@ -117,7 +117,7 @@ fn proposes_changes(plan: &Plan) -> bool {
     }
 }
 
-/// Says the ways in to who named no input.
+/// Returns the failure for a missing input, with the possible inputs.
 fn nothing_named() -> Failure {
     let failure = Failure::error("there is nothing to plan: no input was named")
         .hint("name files or folders with manifests: `nodeform plan my-manifests/`")
@@ -128,7 +128,7 @@ fn nothing_named() -> Failure {
     failure.hint("or start with `nodeform init my-cluster`")
 }
 
-/// Returns the strategy whose plan is printed, where one is named.
+/// Returns the strategy of the printed plan, if specified.
 fn planned_by(strategy: Option<StrategyArgument>, is_whole: bool) -> Result<Option<Strategy>, Failure> {
     let Some(strategy) = strategy else { return Ok(None) };
     match strategy {
@@ -141,7 +141,7 @@ fn planned_by(strategy: Option<StrategyArgument>, is_whole: bool) -> Result<Opti
     }
 }
 
-/// Plans a world by both strategies, and says how long each took.
+/// Plans a world with both strategies, and prints how long each took.
 #[expect(clippy::disallowed_methods, reason = "timings are printed only; they decide nothing")]
 fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
     let (own, strategy) = (world.strategy, Strategy::Karpenter);
@@ -158,7 +158,7 @@ fn both(world: &World, ui: Ui) -> Result<Planned, Failure> {
     Ok(planned)
 }
 
-/// Says why nothing is known of what any fleet costs at least, where that is so.
+/// Prints why there is no lower bound of the cost, if so.
 fn say_unbounded(plan: &Plan, ui: Ui) {
     let because = match (plan.spec.wishes.destroy, plan.spec.targets.is_empty()) {
         (true, _) => "the pods are left without nodes",
@@ -170,7 +170,7 @@ fn say_unbounded(plan: &Plan, ui: Ui) {
     }
 }
 
-/// Returns for how long the plan may be applied, where that is said.
+/// Returns the validity of the plan, if specified.
 fn valid_for(arguments: &PlanArguments) -> Result<Option<SignedDuration>, Failure> {
     #[cfg(feature = "live")]
     if let Some(text) = &arguments.valid_for {
@@ -180,14 +180,14 @@ fn valid_for(arguments: &PlanArguments) -> Result<Option<SignedDuration>, Failur
     Ok(None)
 }
 
-/// The longest that a plan is good for: what it was made from is another world by then.
+/// Maximum validity of a plan: by then the cluster has changed too much.
 #[cfg(feature = "live")]
 const VALID_FOR_MAX: SignedDuration = crate::review::VALID_MAX;
 
-/// Reads for how long a plan is good; a day is 24 hours.
+/// Parses a validity period; a day is 24 hours.
 ///
 /// # Errors
-/// It is no duration, none that lasts, or one that lasts too long.
+/// It is not a duration, not positive, or too long.
 #[cfg(feature = "live")]
 pub(super) fn duration(flag: &str, text: &str) -> Result<SignedDuration, Failure> {
     const WAYS: &str = "write it as `30m`, `8h` or `7d`, at most `30d`";
@@ -202,7 +202,7 @@ pub(super) fn duration(flag: &str, text: &str) -> Result<SignedDuration, Failure
     }
 }
 
-/// Refuses an end for a plan that has none.
+/// Refuses a validity period for a plan that cannot expire.
 fn expiring(plan: &Plan, valid_for: Option<SignedDuration>) -> Result<(), Failure> {
     if valid_for.is_none() || plan.spec.execution.is_some() {
         return Ok(());
@@ -211,7 +211,7 @@ fn expiring(plan: &Plan, valid_for: Option<SignedDuration>) -> Result<(), Failur
         .hint("plan with `--live`, or from a snapshot that `nodeform snapshot --live` took"))
 }
 
-/// Refuses a plan that leaves out what was asked for by name.
+/// Refuses a plan that does not fulfil an explicit request.
 fn fulfilled(plan: &Plan) -> Result<(), Failure> {
     let unfulfilled = crate::plan::wish::unfulfilled(plan);
     if unfulfilled.is_empty() { Ok(()) } else { Err(Failure::errors(unfulfilled)) }

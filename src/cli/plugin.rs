@@ -1,5 +1,5 @@
-//! The program under other names: `kubectl-nodeform` is a plugin of kubectl, and `kubectl_complete-nodeform` is what
-//! kubectl asks for the plugin's completions.
+//! Other names of the program: `kubectl-nodeform` is a kubectl plugin, and `kubectl_complete-nodeform` provides its
+//! completions to kubectl.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -96,7 +96,7 @@ mod tests {
         for called in [Called::Nodeform, Called::Plugin] {
             for command in called.command().get_subcommands() {
                 let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
-                // A list of kinds is one word, which nothing can break.
+                // A list of kinds is a single word and cannot be wrapped.
                 let is_list = |line: &&str| line.contains("kubectl get nodes,");
                 let commands = help.lines().filter(|line| line.starts_with("  ") && !is_list(line));
                 commands.for_each(|line| assert!(line.len() <= WIDTH, "{line}"));

@@ -1,4 +1,5 @@
-//! Other programs: started without a shell, with bounded output and time, and ended with all that they started.
+//! Runs other programs: without a shell, with limits on output and time, and killed together with their child
+//! processes.
 #![expect(clippy::disallowed_methods, reason = "a program that hangs is ended by the clock")]
 
 use std::ffi::OsString;
@@ -8,35 +9,35 @@ use std::sync::mpsc::{Receiver, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How much a program may print and how long it may take.
+/// Limits on a program's output and run time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// The most bytes of its standard output.
+    /// Maximum size of its standard output, in bytes.
     pub(super) output_bytes_max: u64,
-    /// The longest that it may run.
+    /// Maximum run time.
     pub(super) time_max: Duration,
 }
 
-/// The most bytes of a program's complaints that are kept; the rest is read and dropped.
+/// Maximum number of bytes kept of a program's standard error; the rest is discarded.
 const COMPLAINT_BYTES_MAX: u64 = 64 << 10;
 
 /// How a program ended.
 #[derive(Debug)]
 pub(super) enum Ended {
-    /// It is not there.
+    /// Not found.
     Missing,
-    /// By itself.
+    /// It exited by itself.
     Itself {
         /// Its exit status.
         status: ExitStatus,
-        /// What it printed as data.
+        /// Its standard output.
         output: Vec<u8>,
-        /// What it printed beside that, as far as it was kept.
+        /// Its standard error, as far as it was kept.
         complaint: String,
     },
-    /// It printed more than it may and was ended.
+    /// It exceeded the output limit and was killed.
     TooMuch,
-    /// It took longer than it may and was ended.
+    /// It exceeded the time limit and was killed.
     TooLong,
 }
 
@@ -46,7 +47,7 @@ enum Event {
     Status(io::Result<ExitStatus>),
 }
 
-/// Runs a program of the `PATH` to its end. It has no input and asks nobody for passwords.
+/// Runs a program of the `PATH` to its end. It has no standard input and does not prompt for passwords.
 ///
 /// # Errors
 /// It cannot be started or read.
@@ -69,8 +70,8 @@ pub(super) fn run(program: &str, arguments: &[OsString], bounds: Bounds) -> io::
     ended
 }
 
-/// Returns what a line of kubectl's log says, without its time, which differs from run to run:
-/// `E1125 19:34:23.588146    4127 run.go:72] …`. `None` of any other line.
+/// Returns the message of a kubectl log line, without its time, which differs between runs: `E1125 19:34:23.588146
+/// 4127 run.go:72] …`. `None` for other lines.
 pub(super) fn logged(line: &str) -> Option<&str> {
     let (level, rest) = line.split_at_checked(1)?;
     let (day, _) = rest.split_once(' ')?;
@@ -79,16 +80,16 @@ pub(super) fn logged(line: &str) -> Option<&str> {
     (matches!(level, "I" | "W" | "E" | "F") && is_day).then_some(said)
 }
 
-/// Reads what a program prints and waits for its end, each on a thread, so that neither waits for the other.
+/// Reads the program's output and waits for its end on separate threads, so that neither blocks the other.
 fn watched(mut child: Child, output_bytes_max: u64) -> Receiver<Event> {
     let (sender, events) = channel();
     let output = child.stdout.take();
     let complaint = child.stderr.take();
-    // A receiver that has gone wants to hear no more.
+    // Send errors are ignored: the receiver has given up.
     let to = sender.clone();
     thread::spawn(move || {
         let mut bytes = Vec::new();
-        // One byte more than the limit, so that too much is seen as too much.
+        // One byte above the limit, to detect excess output.
         let read = output.map_or(Ok(0), |output| output.take(output_bytes_max + 1).read_to_end(&mut bytes));
         let _ = to.send(Event::Output(read.map(|_| bytes)));
     });
@@ -135,7 +136,7 @@ fn gathered(events: &Receiver<Event>, bounds: Bounds) -> io::Result<Ended> {
     }
 }
 
-/// A program with everything that it started.
+/// A process group: a program with all its child processes.
 struct Group {
     #[cfg(unix)]
     leader: rustix::process::Pid,
@@ -147,7 +148,7 @@ impl Group {
         Self { leader: rustix::process::Pid::from_child(child) }
     }
 
-    /// Ends all of it at once. What is gone already needs no ending.
+    /// Kills the whole group. A group that has already ended is ignored.
     fn end(&self) {
         let _ = rustix::process::kill_process_group(self.leader, rustix::process::Signal::KILL);
     }
@@ -158,7 +159,7 @@ fn own_group(command: &mut Command) {
     std::os::unix::process::CommandExt::process_group(command, 0);
 }
 
-/// Where there are no groups, a program that is not waited for ends with its pipes.
+/// Without process groups, an abandoned program ends when its pipes are closed.
 #[cfg(not(unix))]
 impl Group {
     fn of(_: &Child) -> Self {
@@ -212,7 +213,7 @@ mod tests {
     #[test]
     fn what_prints_too_much_or_takes_too_long_is_ended_with_all_that_it_started() {
         assert!(matches!(shell("sleep 1000", 1000, Duration::from_millis(50)), Ended::TooLong));
-        // The inner program is there before too much is printed.
+        // Ensures that the inner program runs before the output limit is reached.
         let file = std::env::temp_dir().join(format!("nodeform-group-{}", std::process::id()));
         let script = format!("sleep 1000 & echo $! > '{}'; yes", file.display());
         assert!(matches!(shell(&script, 1000, LONG), Ended::TooMuch));
@@ -226,7 +227,7 @@ mod tests {
             let state = std::fs::read_to_string(state).unwrap_or_default();
             state.is_empty() || state.contains(") Z ")
         };
-        // Killing is asked for, not waited for.
+        // The kill is asynchronous.
         assert!((0..1_000_000).any(|_| is_gone()), "the inner program is still there");
     }
 }

@@ -1,6 +1,6 @@
-//! What is being done, on standard error, while it takes long and somebody watches.
+//! Progress line on standard error during long operations.
 //!
-//! Nothing where standard error is no terminal. The line is cleared when the work ends, however it ends.
+//! Shown only if standard error is a terminal. The line is cleared when the work ends, also after a failure.
 #![expect(clippy::print_stderr, reason = "this module is where the program says what it is doing")]
 
 use std::io::IsTerminal;
@@ -9,16 +9,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-/// What takes less than this is over before anybody has read of it.
+/// Delay before the line is shown: shorter work ends before anyone could read it.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-/// How often the line is written again, with the seconds that went by.
+/// Interval at which the line and its elapsed seconds are updated.
 const TICK: Duration = Duration::from_millis(250);
 
-/// Takes away what stands on the line.
+/// Clears the line.
 const CLEAR: &str = "\r\u{1b}[K";
 
-/// Work that somebody may be waiting for; ends when it is dropped.
+/// A long-running operation; ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct Progress {
     told: Arc<Mutex<Told>>,
@@ -32,7 +32,7 @@ struct Told {
 }
 
 impl Progress {
-    /// Begins with this work.
+    /// Starts an operation.
     pub(super) fn start(what: &str) -> Self {
         let told = Arc::new(Mutex::new(Told { what: what.to_owned(), is_shown: false }));
         let watch = std::io::stderr().is_terminal().then(|| {
@@ -43,12 +43,12 @@ impl Progress {
         Self { told, watch }
     }
 
-    /// Goes on with other work.
+    /// Changes the description to the next step.
     pub(super) fn say(&self, what: String) {
         self.told.lock().unwrap_or_else(PoisonError::into_inner).what = what;
     }
 
-    /// Has something printed above the line, which says this from then on.
+    /// Prints something above the line, and then shows this description.
     pub(super) fn above<T>(&self, what: String, print: impl FnOnce() -> T) -> T {
         let mut told = self.told.lock().unwrap_or_else(PoisonError::into_inner);
         told.what = what;
@@ -67,7 +67,7 @@ impl Drop for Progress {
     fn drop(&mut self) {
         if let Some((end, thread)) = self.watch.take() {
             drop(end);
-            // A line that could not be written is nobody's loss.
+            // A failure to write the line does not matter.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! `nodeform propose`: puts a live plan on a branch of its own, where people review it.
+//! `nodeform propose`: pushes a live plan to a branch of its own for review.
 
 use std::path::PathBuf;
 
@@ -138,7 +138,7 @@ fn live(arguments: &ProposeArguments, ui: Ui) -> Result<Exit, Failure> {
     if arguments.dry_run {
         return shown(&plan, ui);
     }
-    // What the NodeFleet says of its own repository.
+    // The NodeFleet's Git settings apply only to its own repository.
     let is_its = |git: &&Git| {
         let own = git.repository.as_ref().and_then(|own| Address::parse(own, true).ok());
         own.as_ref() == Some(&around.place.address)
@@ -178,7 +178,7 @@ impl Proposed<'_> {
         match &pushed {
             Pushed::Nothing { because, same } => {
                 ui.told(&format!("Nothing to propose: {because}.\n"))?;
-                // Whoever was interrupted between the two has a branch and no pull request.
+                // An interrupted earlier run may have pushed the branch without opening a pull request.
                 self.open_pull_request((same.as_ref(), plan))?;
             }
             Pushed::Proposed { folder, branch, opened_at } => {

@@ -1,6 +1,6 @@
-//! `nodeform plan --refresh-only`: how the world has moved since a snapshot of it was made, and the snapshot of now.
+//! `nodeform plan --refresh-only`: shows how the cluster has changed since a snapshot, and takes a new snapshot.
 //!
-//! A snapshot is what is recorded of the world; there is no other state. Nothing is planned, so nothing is proposed.
+//! A snapshot is the only recorded state. Nothing is planned, so nothing is proposed.
 
 use super::arguments::{PlanArguments, PlanOutput};
 use super::exit::{Exit, Failure};

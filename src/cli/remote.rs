@@ -1,4 +1,4 @@
-//! The repository that plans are reviewed in: which one is meant, and who speaks to it.
+//! The repository for plan reviews: its address and its access.
 #![expect(clippy::disallowed_methods, reason = "credentials come from the environment or a file of it")]
 
 use std::path::PathBuf;

@@ -1,17 +1,18 @@
-//! Writes a file as a whole: beside it first, then in its place, so that no reader ever sees half of it.
+//! Atomic file replacement: writes a temporary file next to the target and renames it, so that readers never see a
+//! partial file.
 
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Returns the file that a path leads to, whether it exists or not.
+/// Returns the target file of a path, following links, whether it exists or not.
 pub(super) fn target(path: &Path) -> std::io::Result<PathBuf> {
-    // As many links as Linux follows.
+    // Linux's limit for following links.
     const LINKS_MAX: usize = 40;
     let mut target = path.to_owned();
     for _ in 0..LINKS_MAX {
         match fs::symlink_metadata(&target) {
-            // What a link of the system itself leads to (`/dev/stdout`) may have no path of its own.
+            // The target of a system link (`/dev/stdout`) may not have a path.
             Ok(facts)
                 if facts.is_symlink() && fs::metadata(&target).map_or(true, |there| there.is_file()) =>
             {
@@ -24,7 +25,7 @@ pub(super) fn target(path: &Path) -> std::io::Result<PathBuf> {
     Err(std::io::Error::other("too many links lead on from it"))
 }
 
-/// Puts bytes in place of a file that [`target`] names, or makes it; permissions stay.
+/// Replaces or creates the file returned by [`target`]; permissions are kept.
 pub(super) fn whole(target: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let permissions = fs::metadata(target).ok().map(|facts| facts.permissions());
     let mut beside = target.as_os_str().to_owned();
@@ -32,7 +33,7 @@ pub(super) fn whole(target: &Path, bytes: &[u8]) -> std::io::Result<()> {
     let beside = PathBuf::from(beside);
     let written = write(&beside, target, bytes, permissions);
     if written.is_err() {
-        // What is left of a failed attempt helps nobody; the error that counts is the first.
+        // Removes the partial file; only the first error is reported.
         let _ = fs::remove_file(&beside);
     }
     written

@@ -1,4 +1,4 @@
-//! What is shown of a rollout: a line an event, on a terminal bars below them, and a table by change at the end.
+//! Rollout output: one line per event, bars below them on a terminal, and a table of changes at the end.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ const SECONDS_COLUMNS: usize = 10;
 impl Shown {
     pub(super) fn new(plan: &Arc<ApprovedPlan>, output: RolloutOutput, ui: Ui) -> Self {
         let tally = Tally::of(plan.spec());
-        // Logs would be written into the line.
+        // Logs would interfere with the line.
         #[cfg(feature = "live")]
         let is_alone = super::logs::said().is_none();
         #[cfg(not(feature = "live"))]

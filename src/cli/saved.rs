@@ -1,4 +1,4 @@
-//! Plans as files: saved by `plan --out`, and `nodeform show` and `nodeform verify`.
+//! Plan files: saved by `plan --out`, read by `nodeform show` and `nodeform verify`.
 #![expect(clippy::disallowed_methods, reason = "reading and writing plan files is this module's job")]
 
 use std::collections::BTreeSet;
@@ -25,14 +25,13 @@ use crate::review::proposal::{
 };
 use crate::review::{CheckedPlan, untimely};
 
-/// The most bytes of a plan file: far above any plan that a person can review.
+/// Maximum size of a plan file in bytes: far above any plan that a person can review.
 const PLAN_BYTES_MAX: u64 = 256 << 20;
 
-/// Prints a plan with the text of the manifests that differ, if two inputs stand side by side; `saved` is the file
-/// that it stands in.
+/// Prints a plan; when two inputs are compared, with the text of the differing manifests. `saved` is the plan's file.
 ///
 /// # Errors
-/// Standard output takes no more.
+/// Standard output cannot be written.
 pub(super) fn print(
     (plan, patches): (&Plan, &[Patch]),
     saved: Option<&Path>,
@@ -61,11 +60,11 @@ pub(super) fn print(
     }
 }
 
-/// Saves a plan whole: a file is there with all of it, or as it was before. What is no regular file (a pipe, a
-/// terminal, `/dev/null`) is written as it is, and a link leads to the file that is written.
+/// Saves a plan atomically. A target that is not a regular file (a pipe, a terminal, `/dev/null`) is written directly;
+/// links are followed.
 ///
 /// # Errors
-/// The path is `-`, leads to one of the files that were read, or cannot be written.
+/// The path is `-`, refers to one of the input files, or cannot be written.
 pub(super) fn save(path: &Path, plan: &Plan, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
     if path.as_os_str() == "-" {
         return Err(Failure::error("`--out -` names no file")
@@ -80,7 +79,7 @@ pub(super) fn save(path: &Path, plan: &Plan, read: &BTreeSet<PathBuf>) -> Result
 /// As for [`save`].
 pub(super) fn save_text(path: &Path, text: &str, read: &BTreeSet<PathBuf>) -> Result<(), Failure> {
     let failure = |error| Failure::error(format!("`{}` cannot be written: {error}", path.display()));
-    // Opened by its name, a file behind standard output would be written from its start once more.
+    // Opening it by name would overwrite a file behind standard output from its start.
     if path == Path::new("/dev/stdout") {
         return std::io::stdout().write_all(text.as_bytes()).map_err(failure);
     }
@@ -103,10 +102,10 @@ pub(super) fn save_text(path: &Path, text: &str, read: &BTreeSet<PathBuf>) -> Re
     replace::whole(&target, text.as_bytes()).map_err(failure)
 }
 
-/// Prints a plan that people review, and below it, next to the question, what to check first.
+/// Prints a plan for review, followed by the points to check first, next to the prompt.
 ///
 /// # Errors
-/// Standard output takes no more.
+/// Standard output cannot be written.
 #[cfg(feature = "live")]
 pub(super) fn print_for_review(plan: &Plan, saved: &Path, all: bool, ui: Ui) -> Result<(), Failure> {
     print((plan, &[]), Some(saved), (PlanOutput::Human, all), ui)?;
@@ -118,7 +117,7 @@ pub(super) fn print_for_review(plan: &Plan, saved: &Path, all: bool, ui: Ui) -> 
     ui.text(&format!("\nCheck first:\n{}", lines.collect::<String>()))
 }
 
-/// `nodeform show`: needs nothing but the file.
+/// Runs `nodeform show`, which needs only the file.
 pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
     let ShowArguments { plan: path, all, output, gates, .. } = arguments;
     #[cfg(feature = "live")]
@@ -156,7 +155,7 @@ pub(super) fn show(arguments: &ShowArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Prints a plan as one bar a node.
+/// Prints a plan with one bar per node.
 fn graph(plan: &Plan, output: PlanOutput, ui: Ui) -> Result<(), Failure> {
     match output {
         PlanOutput::Human => ui.lines(&plan_graph(&PlanView::new(plan, None).of_columns(ui.columns()))),
@@ -167,7 +166,7 @@ fn graph(plan: &Plan, output: PlanOutput, ui: Ui) -> Result<(), Failure> {
     }
 }
 
-/// `nodeform verify`: the digest, and every rule once more by the judge.
+/// Runs `nodeform verify`: verifies the digest and runs the checker again.
 pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failure> {
     let is_folder = fs::metadata(&arguments.plan).is_ok_and(|found| found.is_dir());
     let Reviewed { checked, struck, signer } = match is_folder {
@@ -196,7 +195,7 @@ pub(super) fn verify(arguments: &VerifyArguments, ui: Ui) -> Result<Exit, Failur
     Ok(Exit::Done)
 }
 
-/// Expects that a plan may begin now, as far as it says when.
+/// Checks that a plan may start now, if it has a validity period.
 ///
 /// # Errors
 /// It has expired, or is not valid yet.
@@ -216,16 +215,16 @@ fn in_time(plan: &Plan, path: &Path, is_folder: bool) -> Result<(), Failure> {
     }))
 }
 
-/// Says what to do about a plan of a folder that can never be carried out.
+/// Returns the hint for a plan in a folder that can never be applied.
 pub(super) fn propose_anew(class: Option<ChangeClass>) -> String {
     let class = class.map(|class| format!(" --class {class}")).unwrap_or_default();
     format!("propose again with `nodeform propose --live{class}`, and remove the folder from the branch")
 }
 
-/// Has a saved plan judged once more.
+/// Runs the checker on a saved plan again.
 ///
 /// # Errors
-/// What the judge finds.
+/// The checker's findings.
 #[cfg(feature = "live")]
 pub(super) fn judged(plan: Plan) -> Result<Plan, Failure> {
     rejudged(plan).map(|checked| checked.plan().clone())
@@ -240,28 +239,29 @@ fn rejudged(plan: Plan) -> Result<CheckedPlan, Failure> {
     })
 }
 
-/// A plan that was checked once more.
+/// A plan that was checked again.
 struct Reviewed {
     checked: CheckedPlan,
-    /// How many of its removals were struck.
+    /// Number of its struck removals.
     struck: usize,
-    /// The fingerprint of the key that signed it.
+    /// The fingerprint of the signing key.
     signer: Option<String>,
 }
 
-/// Checks a signature by itself: whose it is.
+/// Verifies a signature and returns its signer.
 #[cfg(feature = "git")]
 fn signer(plan: &Plan, signature: &str) -> Result<String, String> {
     crate::git::signature::signer(plan, signature).map_err(|fault| fault.to_string())
 }
 
-/// Without Git nobody proposes, and nothing is signed.
+/// Fails: signatures cannot be verified without the `git` feature.
 #[cfg(not(feature = "git"))]
 fn signer(_: &Plan, _: &str) -> Result<String, String> {
     Err("this build of nodeform checks no signatures".to_owned())
 }
 
-/// Reads the files of a plan's folder, and has its plan judged; those of a folder with a plan's name have to be its own.
+/// Reads the files of a plan's folder and checks the plan; if the folder has a plan's name, the files must belong to
+/// that plan.
 fn reviewed(folder: &Path) -> Result<Reviewed, Failure> {
     let Proposal { plan, struck, signature } = proposal(folder)?;
     let signer = signature.map(|signature| signer(&plan, &signature)).transpose().map_err(|fault| {
@@ -272,7 +272,7 @@ fn reviewed(folder: &Path) -> Result<Reviewed, Failure> {
     Ok(Reviewed { checked: rejudged(plan)?, struck: struck.len(), signer })
 }
 
-/// Reads the files of a plan's folder; those of a folder with a plan's name have to be its own.
+/// Reads the files of a plan's folder; if the folder has a plan's name, the files must belong to that plan.
 ///
 /// # Errors
 /// They cannot be read, or do not belong together.
@@ -301,8 +301,8 @@ pub(super) fn proposal(folder: &Path) -> Result<Proposal, Failure> {
     Ok(read)
 }
 
-/// Undoes what Git does to text where `core.autocrlf` is set: each line feed has got a carriage return. What is merged is
-/// read from blobs, where nothing is undone.
+/// Reverts Git's line ending conversion with `core.autocrlf`, which adds a carriage return to each line feed. Merged
+/// plans are read from blobs, where nothing needs to be reverted.
 fn as_committed(bytes: Vec<u8>) -> Vec<u8> {
     match String::from_utf8(bytes) {
         Ok(text) if text.matches("\r\n").count() == text.matches('\n').count() => {
@@ -313,7 +313,7 @@ fn as_committed(bytes: Vec<u8>) -> Vec<u8> {
     }
 }
 
-/// What lies in a folder.
+/// Returns the content of a folder.
 fn found(folder: &Path) -> std::io::Result<Vec<(String, Content)>> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -335,10 +335,10 @@ fn found(folder: &Path) -> std::io::Result<Vec<(String, Content)>> {
     Ok(found)
 }
 
-/// Reads a plan's file.
+/// Reads a plan file.
 ///
 /// # Errors
-/// It cannot be read, or holds no plan that can be trusted.
+/// It cannot be read, or contains no trustworthy plan.
 pub(super) fn read(path: &Path) -> Result<Plan, Failure> {
     let shown = match path.to_str() {
         Some("-") => "standard input".to_owned(),

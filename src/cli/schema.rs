@@ -25,7 +25,7 @@ pub(super) fn run(arguments: &SchemaArguments, ui: Ui) -> Result<Exit, Failure> 
         return Ok(Exit::Done);
     };
     let lower = wanted.to_lowercase();
-    // A kind goes by all the names that kubectl takes.
+    // A kind can be given by any name that kubectl accepts.
     let named = kinds().find(|facts| facts.plural == lower || facts.short_names.contains(&lower.as_str()));
     let name = named.map_or(lower.as_str(), |facts| facts.singular);
     match schemas.iter().find(|(known, _)| *known == name) {

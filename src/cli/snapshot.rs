@@ -1,4 +1,4 @@
-//! `nodeform snapshot`: what planning needs of an input, in one file.
+//! `nodeform snapshot`: saves all planning input in one file.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ pub(super) fn run(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure
     }
     let inputs = if input.is_empty() { Inputs::default() } else { input.read()? };
     let (passed_by, mut gaps, read) = (inputs.passed_by.clone(), inputs.all_gaps(), inputs.read.clone());
-    // What happens while a cluster is asked comes after the time of its snapshot.
+    // Taken before listing, so that events during it are later than the snapshot's time.
     let at = if kubectl.kubectl { Some(world::now()) } else { at.as_deref().map(world::time).transpose()? };
     let listing = if kubectl.kubectl { context.list_by_kubectl()? } else { Listing::default() };
     listing.warnings.iter().for_each(|warning| ui.aside(&format!("warning: {warning}\n")));
@@ -73,7 +73,7 @@ fn live(arguments: &SnapshotArguments, ui: Ui) -> Result<Exit, Failure> {
     save(&snapshot, out.as_deref(), &BTreeSet::new(), ui)
 }
 
-/// Prints a snapshot, or saves it where it is none of the files that were read.
+/// Prints a snapshot, or saves it to a file that is not one of the inputs.
 fn save(
     snapshot: &SnapshotFile,
     out: Option<&Path>,

@@ -1,4 +1,4 @@
-//! `nodeform status`: what the fleet is doing, from objects of the cluster alone.
+//! `nodeform status`: the current activity of the fleet, from cluster objects only.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,7 +66,7 @@ pub(super) fn run(arguments: &StatusArguments, ui: Ui) -> Result<Exit, Failure> 
         let mut plans = BTreeMap::new();
         for recorded in shown(&ledger).iter().map(|shown| shown.plan) {
             let chunks = items(&cluster, CHUNKS, &ledger::chunks_of(&recorded.name)).await?;
-            // Without its text the changes are told by their ids.
+            // Without its text, changes are shown by their ids.
             let text = ledger::text(recorded, &chunks).ok();
             let plan = text.and_then(|text| file::read_spec(&text).ok());
             plans.extend(plan.map(|plan| (recorded.name.clone(), plan)));
@@ -202,7 +202,7 @@ fn of_fleet(fleet: &Value, lines: &mut Vec<String>) {
         let until = until.map(|until| format!(", until {until}")).unwrap_or_default();
         lines.push(format!("Held: {class} of node `{node}`{}: {because}{until}", since_of(since)));
     }
-    // What waits in the cluster is told from the NodePlans.
+    // Plans waiting in the cluster are shown from their NodePlans.
     let reviews = status.reviews.into_iter().flatten();
     let reviews = reviews.filter(|review| review.state != ReviewState::Proposed || review.branch.is_some());
     lines.extend(reviews.map(|review| of_review(&review)));
@@ -260,7 +260,7 @@ fn glance(plan: &Recorded) -> String {
         None => format!("+${delta}/month"),
     });
     let folder = folder.as_ref().map(|folder| format!("folder `{folder}`"));
-    // What has ended does not begin any more.
+    // A finished plan has no relevant expiry.
     let expires = plan.expires_at.filter(|_| !plan.is_spent()).map(|at| format!("expires {at:.0}"));
     let said = [class.clone(), folder, nodes.clone(), monthly, expires].into_iter().flatten();
     said.map(|said| format!(", {said}")).collect()
@@ -328,7 +328,7 @@ fn by_change(
         let is_told = message.is_some() || *outcome != OutcomeKind::Waiting;
         let for_what = node(id, plan).filter(|_| !is_told);
         let for_what = for_what.and_then(|node| waits.get(node)).map(String::as_str);
-        // Most messages name their code.
+        // Most messages contain their code.
         let is_in = |code: &&String| message.as_ref().is_some_and(|message| message.contains(code.as_str()));
         let said: Vec<&str> = code
             .iter()
@@ -446,7 +446,7 @@ mod tests {
         };
         let nodes = vec![node("n1", "True"), node("n2", "Unknown")];
         let leaving = json!({"metadata": {"deletionTimestamp": "2026-01-01T00:00:00Z"}});
-        // Its plan is gone: the mark counts for nothing.
+        // The plan of this mark no longer exists, so the mark is ignored.
         let marked = json!({"metadata": {"annotations": {"nodeform.dev/removal": "p/c/t"}}});
         let claims = vec![claim("n1"), claim("n2"), marked, leaving];
         let (ledger, plans, decided) = (Ledger::default(), BTreeMap::new(), Ok(Vec::new()));

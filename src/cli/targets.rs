@@ -1,6 +1,6 @@
-//! `--target`: what it names must be there, and may go.
+//! Validates `--target`: the named objects must exist, and nodeform must be allowed to delete them.
 //!
-//! Must never let a plan through that looks as if there were nothing to do because a name was misspelt.
+//! Must never accept a misspelt name, because the plan would look as if there were nothing to do.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use crate::api::nearest::did_you_mean;
 use crate::model::Target;
 use crate::plan::{Plan, target};
 
-/// Refuses targets that name nothing, or what is not nodeform's to remove.
+/// Refuses targets that do not exist or are not managed by nodeform.
 ///
 /// # Errors
-/// Every such target, with the nearest name where one is near.
+/// Every such target, with the nearest name if there is one.
 pub(super) fn meant(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
     known(plan, targets)?;
     managed(plan, targets)
@@ -40,7 +40,7 @@ fn known(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
     Err(failure.hint("`nodeform plan … --all` names the pools and nodes; new nodes by VM or NodeClaim"))
 }
 
-/// A plan that leaves nodes of others be would look as if they were gone already.
+/// Refuses unmanaged nodes: a plan that ignored them would look as if they were already deleted.
 fn managed(plan: &Plan, targets: &BTreeSet<Target>) -> Result<(), Failure> {
     let foreign = target::foreign(plan, targets);
     if foreign.is_empty() {

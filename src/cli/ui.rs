@@ -11,36 +11,36 @@ use crate::model::shown::is_obeyed;
 use crate::render::wrap::{COLUMNS_MAX, wrapped};
 use crate::render::{Line, Style};
 
-/// Below this a terminal is taken not to know how wide it is.
+/// Minimum plausible width of a terminal; a lower reported width counts as unknown.
 const COLUMNS_MIN: usize = 20;
 
-/// Where output goes and whether it is coloured.
+/// Output settings.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ui {
     color: ColorChoice,
-    /// What the user types for this program.
+    /// The program name as the user typed it.
     name: &'static str,
 }
 
 impl Ui {
-    /// Coloured where the terminal takes it (`NO_COLOR`, `CLICOLOR_FORCE` and pipes are respected), or never.
+    /// Uses colours if the terminal supports them (respecting `NO_COLOR`, `CLICOLOR_FORCE` and pipes), or never.
     #[must_use]
     pub(super) const fn new(is_plain: bool) -> Self {
         let color = if is_plain { ColorChoice::Never } else { ColorChoice::Auto };
         Self { color, name: "nodeform" }
     }
 
-    /// Has hints name the program as the user called it.
+    /// Uses the program name as the user typed it in hints.
     #[must_use]
     pub(super) const fn called(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// Returns how wide lines may be: as wide as the terminal, or as nothing else is said.
+    /// Returns the maximum line width: that of the terminal, otherwise a default.
     #[must_use]
     pub(super) fn columns(self) -> usize {
         let width = rustix::termios::tcgetwinsize(io::stdout()).map(|size| usize::from(size.ws_col));
-        // Some terminals do not know and say none.
+        // Some terminals report a width of 0.
         width.ok().filter(|width| *width >= COLUMNS_MIN).unwrap_or(COLUMNS_MAX)
     }
 
@@ -71,7 +71,7 @@ impl Ui {
         self.text(&text)
     }
 
-    /// Writes styled lines to standard output, long ones in several.
+    /// Writes styled lines to standard output, wrapping long ones.
     ///
     /// # Errors
     /// As for [`Ui::text`].
@@ -80,10 +80,10 @@ impl Ui {
         self.lines(&lines.iter().flat_map(|line| wrapped(line, columns)).collect::<Vec<_>>())
     }
 
-    /// Writes text to standard output as it is. A reader that went away ends the output, not the program.
+    /// Writes text to standard output unchanged. A closed pipe ends the output, not the program.
     ///
     /// # Errors
-    /// Standard output takes no more: what is printed would be cut off without a word.
+    /// Standard output cannot be written: the output would be cut off silently.
     pub(super) fn text(self, text: &str) -> Result<(), Failure> {
         let mut out = AutoStream::new(io::stdout(), self.color);
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -94,7 +94,7 @@ impl Ui {
         }
     }
 
-    /// Writes text for people to standard output, without what a terminal would obey in others' words.
+    /// Writes text for people to standard output, without terminal control characters from external sources.
     ///
     /// # Errors
     /// As for [`Ui::text`].
@@ -108,22 +108,22 @@ impl Ui {
         self.aside(&failure.to_string());
     }
 
-    /// Writes a remark to standard error. Names of files and objects are others' words: what a terminal would obey in them
-    /// becomes a space.
+    /// Writes a message to standard error. Control characters, which names of files and objects may contain, become
+    /// spaces.
     pub(super) fn aside(self, text: &str) {
-        // What is being done may stand on the line.
+        // There may be a progress line.
         let clear = if io::stderr().is_terminal() { "\r\u{1b}[K" } else { "" };
         eprint!("{clear}{}", harmless(&self.named(text)));
     }
 
-    /// Puts the program's name of the user into the commands of a text.
+    /// Uses the program name as the user typed it in the commands of a text.
     fn named(self, text: &str) -> String {
         let (named, piped) = (format!("`{} ", self.name), format!("| {} ", self.name));
         text.replace("`nodeform ", &named).replace("| nodeform ", &piped)
     }
 }
 
-/// Returns a text of several lines without what a terminal would obey, or nobody would see.
+/// Returns a multi-line text without control characters and invisible characters.
 pub(super) fn harmless(text: &str) -> String {
     text.replace(|letter: char| is_obeyed(letter) && !matches!(letter, '\n' | '\t'), " ")
 }

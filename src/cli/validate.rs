@@ -1,4 +1,4 @@
-//! `nodeform validate`: every fault of the manifests at once.
+//! `nodeform validate`: reports all faults of the manifests together.
 
 use super::arguments::ValidateArguments;
 pub(super) use super::arguments::ValidateOutput;
@@ -63,14 +63,14 @@ pub(super) fn run(arguments: &ValidateArguments, ui: Ui) -> Result<Exit, Failure
     }
 }
 
-/// What there is to say of manifests.
+/// Result of validating manifests.
 struct Looked {
     objects: Objects,
-    /// Everything that is wrong, with what only shows once older objects are rewritten.
+    /// All faults, including those that only appear after older objects are rewritten.
     faults: Vec<Fault>,
-    /// What is valid and has no meaning on AKS, or another name.
+    /// Valid fields that have no meaning or another name on AKS.
     foreign: Vec<Fault>,
-    /// Whether every document could be read.
+    /// Whether every document could be parsed.
     is_read: bool,
 }
 
@@ -89,19 +89,19 @@ fn look(sources: Vec<Source>) -> Looked {
 
 /// Folders that could not be rendered.
 struct NotRendered {
-    /// What is wrong with them.
+    /// Their faults.
     faults: Vec<String>,
-    /// The same as plans say it.
+    /// The same, in the form that plans show.
     gaps: Vec<Gap>,
 }
 
 impl NotRendered {
-    /// Writes what is wrong with them as GitHub Actions reads it.
+    /// Returns their faults as GitHub Actions annotations.
     fn annotations(&self) -> String {
         self.faults.iter().map(|fault| format!("::error::{}\n", data(fault))).collect()
     }
 
-    /// Says what is wrong with them, and that what could be rendered is valid.
+    /// Reports their faults, and that everything rendered is valid.
     fn beside(self, objects: &Objects, ui: Ui) -> Result<(), Failure> {
         ui.failure(&Failure::errors(self.faults));
         ui.text(&valid(objects))?;
@@ -109,8 +109,7 @@ impl NotRendered {
     }
 }
 
-/// Says what looks wrong and can be read all the same: a workload with two autoscalers, pods that a LimitRange
-/// refuses.
+/// Warns about valid but suspicious objects: a workload with two autoscalers, pods that a LimitRange refuses.
 pub(super) fn warn(objects: &Objects, output: ValidateOutput, ui: Ui) -> Result<(), Failure> {
     for Remark { object, what, hint } in &objects.said.remarks {
         let hint = hint.as_ref().map_or(String::new(), |hint| format!("\nhint: {hint}"));
@@ -131,17 +130,17 @@ fn failure(faults: &[Fault]) -> Failure {
     failure
 }
 
-/// Returns a fault as an item of a list.
+/// Returns a fault as a list item.
 pub(super) fn said(fault: &Fault) -> String {
     format!("  {}\n", fault.to_string().replace('\n', "\n    "))
 }
 
-/// Returns how many there are of something.
+/// Returns a count with its noun.
 pub(super) fn counted(count: usize, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// Says that everything is in order, and what was not looked into.
+/// Returns the message for valid manifests, with the objects that were not checked.
 pub(super) fn valid(objects: &Objects) -> String {
     let without_kind = objects.passed_over.get(NO_OBJECT).copied().unwrap_or_default();
     let passed: usize = objects.passed_over.values().sum::<usize>() - without_kind;
@@ -172,7 +171,7 @@ pub(super) fn valid(objects: &Objects) -> String {
     text
 }
 
-/// Writes faults as GitHub Actions reads them, as errors or as warnings.
+/// Returns faults as GitHub Actions annotations of a level, errors or warnings.
 pub(super) fn annotations(level: &str, faults: &[Fault]) -> String {
     faults.iter().map(|fault| annotation(level, fault)).collect()
 }
@@ -181,7 +180,7 @@ fn data(text: &str) -> String {
     harmless(text).replace('%', "%25").replace('\n', "%0A")
 }
 
-/// Writes a fault as GitHub Actions reads it; its escapes are the workflow commands' own.
+/// Returns a fault as a GitHub Actions annotation, with the escapes of workflow commands.
 fn annotation(level: &str, fault: &Fault) -> String {
     let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
     let Fault { file, line, path, message, hint, object: _ } = fault;

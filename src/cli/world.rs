@@ -1,4 +1,4 @@
-//! From arguments to a world and its plan: what `plan` and `explain` share.
+//! Converts arguments to a world and its plan, for `plan` and `explain`.
 #![expect(
     clippy::disallowed_methods,
     reason = "reading the clock and the files that were named is this module's job"
@@ -28,11 +28,11 @@ use crate::review::RefusedPlan;
 use crate::snapshot::Question;
 use crate::solve::Strategy;
 
-/// The most bytes of a list of sizes or prices; a region's answers have a few megabytes.
+/// Maximum size of a list of sizes or prices in bytes; a region's answers have a few megabytes.
 const CATALOG_BYTES_MAX: u64 = 256 << 20;
 
 impl WorldArguments {
-    /// Returns whether nothing was named to plan from.
+    /// Returns whether no input was specified.
     pub(super) fn is_empty(&self) -> bool {
         #[cfg(feature = "live")]
         if self.live.live {
@@ -41,7 +41,7 @@ impl WorldArguments {
         self.input.is_empty() && self.laid.snapshot.is_none()
     }
 
-    /// Reads the snapshot that was named, or takes that of a live cluster; `None` where other inputs were named.
+    /// Reads the specified snapshot, or takes one of a live cluster; `None` for other inputs.
     ///
     /// # Errors
     /// Everything that cannot be read.
@@ -63,7 +63,7 @@ impl WorldArguments {
     }
 }
 
-/// Reads what was named and returns the world that it describes, to be planned by a strategy where one is named.
+/// Reads the specified input and returns its world, planned with `strategy` if given.
 pub(super) fn world(
     arguments: &WorldArguments,
     strategy: Option<Strategy>,
@@ -79,14 +79,14 @@ pub(super) fn world(
     Ok(world)
 }
 
-/// Returns the world that an input describes; the input has to hold an object.
+/// Returns the world of an input, which must contain an object.
 pub(super) fn inhabited(inputs: Inputs, options: Request) -> Result<World, Failure> {
     let passed_by = inputs.passed_by.clone();
     let world = described(inputs, options)?;
     if world.objects == 0 { Err(passed_by.nothing_found(&world.strays)) } else { Ok(world) }
 }
 
-/// Returns everything of a request but the input itself.
+/// Returns a request without its input.
 pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
     let WorldArguments { location, catalog, usage, at, what_if, no_system_daemonsets, .. } = arguments;
     Ok(Request {
@@ -111,7 +111,7 @@ pub(super) fn options(arguments: &WorldArguments) -> Result<Request, Failure> {
     })
 }
 
-/// Returns the world that an input describes; it may hold no object.
+/// Returns the world of an input, which may be empty.
 pub(super) fn described(inputs: Inputs, options: Request) -> Result<World, Failure> {
     let bytes: usize = inputs.files.iter().map(|file| file.source.bytes.len()).sum();
     let _progress = Progress::start(&format!("reading {} MB of manifests", bytes / 1_000_000));
@@ -126,7 +126,7 @@ pub(super) fn described(inputs: Inputs, options: Request) -> Result<World, Failu
     })
 }
 
-/// Returns what is supposed.
+/// Returns the what-if conditions.
 fn question(arguments: &WhatIfArguments) -> Result<Question, Failure> {
     let WhatIfArguments { from_scratch, without_zone, hpa: _, cron: _, scale: _ } = arguments;
     let selector = from_scratch.as_deref().map(NodeSelector::parse).transpose().map_err(|fault| {
@@ -136,7 +136,7 @@ fn question(arguments: &WhatIfArguments) -> Result<Question, Failure> {
     Ok(Question { from_scratch: selector, without_zones: without_zone.clone() })
 }
 
-/// Returns how many pods workloads are planned with, where it is asked.
+/// Returns the options for the number of pods of workloads.
 fn reading(arguments: &WhatIfArguments) -> Result<ReadOptions, Failure> {
     let (scale, faults): (Vec<_>, Vec<_>) = arguments
         .scale
@@ -162,7 +162,7 @@ fn reading(arguments: &WhatIfArguments) -> Result<ReadOptions, Failure> {
     Ok(ReadOptions { hpa, cron, scale, may_miss_scaled: false })
 }
 
-/// Returns what a plan is narrowed to.
+/// Returns the targets that limit a plan.
 pub(super) fn targets(texts: &[String]) -> Result<BTreeSet<Target>, Failure> {
     let (targets, faults): (Vec<_>, Vec<_>) =
         texts.iter().map(|text| text.parse::<Target>()).partition(Result::is_ok);
@@ -173,7 +173,7 @@ pub(super) fn targets(texts: &[String]) -> Result<BTreeSet<Target>, Failure> {
     Err(Failure::errors(faults.collect()))
 }
 
-/// Returns what is asked to be done with single nodes, which are named as `NAME` or `node/NAME`.
+/// Returns the requests for single nodes, given as `NAME` or `node/NAME`.
 pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Failure> {
     let mut faults = Vec::new();
     let mut nodes = |flag: &str, texts: &[String]| -> BTreeSet<NodeName> {
@@ -198,15 +198,15 @@ pub(super) fn wishes(replace: &[String], forget: &[String]) -> Result<Wishes, Fa
     Err(Failure::errors(faults).hint("write the node's name, or `node/NAME`"))
 }
 
-/// Plans a world. A plan that the judge refuses is a bug and is not shown.
+/// Plans a world. A plan that the checker rejects is a bug and is not shown.
 pub(super) fn planned(world: &World) -> Result<Planned, Failure> {
     planned_with(world, |proposed| proposed)
 }
 
-/// Plans a world with a progress line, adds to what is proposed, and has the plan judged.
+/// Plans a world with a progress line, extends the proposal, and runs the checker.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug in nodeform.
+/// The checker rejected the plan: a bug in nodeform.
 pub(super) fn planned_with(
     world: &World,
     with: impl FnOnce(Proposed) -> Proposed,
@@ -217,12 +217,12 @@ pub(super) fn planned_with(
     offline::judge(world, proposed).map_err(refused)
 }
 
-/// The failure of a plan that the judge refuses.
+/// Returns the failure for a plan that the checker rejects.
 pub(super) fn refused(refused: RefusedPlan) -> Failure {
     Failure::bug(refused.findings.iter().map(ToString::to_string).collect())
 }
 
-/// Returns a region as Azure writes it: `West Europe` is `westeurope`.
+/// Returns a region in Azure's notation: `West Europe` is `westeurope`.
 pub(super) fn region(text: &str) -> Region {
     Region::new(text.replace(' ', "").to_ascii_lowercase())
 }
@@ -244,7 +244,7 @@ pub(super) fn catalogs(paths: &[PathBuf]) -> Result<Catalogs, Failure> {
         .hint("name a file with Azure's answer or a list of instance types; `/dev/stdin` is standard input"))
 }
 
-/// Reads what a subscription uses of its quotas.
+/// Reads a subscription's quota usage.
 pub(super) fn usages(path: Option<&Path>) -> Result<Option<Vec<Usage>>, Failure> {
     let Some(path) = path else { return Ok(None) };
     let text = text(path).map_err(|error| {
@@ -262,7 +262,7 @@ fn text(path: &Path) -> std::io::Result<String> {
     fs::read_to_string(path)
 }
 
-/// Returns the time that a flag says; `now` is that of the clock.
+/// Parses the time of a flag; `now` is the current time.
 pub(super) fn time(text: &str) -> Result<Timestamp, Failure> {
     if text == "now" {
         return Ok(now());
@@ -274,13 +274,13 @@ pub(super) fn time(text: &str) -> Result<Timestamp, Failure> {
     })
 }
 
-/// Returns the time of the machine's clock, in whole seconds: the only place that reads it.
+/// Returns the current time in whole seconds: the only place that reads the clock.
 pub(super) fn now() -> Timestamp {
     let now = Timestamp::now();
     Timestamp::from_second(now.as_second()).unwrap_or(now)
 }
 
-/// Says everything that is wrong with an input.
+/// Returns the failure with all problems of an input.
 pub(super) fn failure(problems: Vec<Problem>) -> Failure {
     let mut failure = Failure::errors(problems.iter().map(ToString::to_string).collect());
     if problems.len() > 1 {

@@ -1,7 +1,7 @@
-//! The connections to an API server, made anew once one of them has gone silent.
+//! The connections to an API server, recreated once one of them has gone silent.
 //!
-//! A connection whose other end is gone without a word takes requests and never answers: kube's client keeps it in its pool
-//! and would send the next request along it. Must never send anything itself.
+//! A half-open connection accepts requests and never answers: kube's client keeps it in its pool and would use it for
+//! the next request. Must never send anything itself.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -14,7 +14,7 @@ use super::ClusterFailure;
 #[derive(Clone)]
 pub(super) struct Connections(Arc<Shared>);
 
-/// Makes a client with connections of its own.
+/// Creates a client with its own connections.
 type Connect = Box<dyn Fn() -> Result<Client, ClusterFailure> + Send + Sync>;
 
 struct Shared {
@@ -22,7 +22,7 @@ struct Shared {
     current: Mutex<Current>,
 }
 
-/// A client, and how many there were before it.
+/// A client, and the number of clients before it.
 #[derive(Clone)]
 pub(super) struct Current {
     pub(super) client: Client,
@@ -30,38 +30,39 @@ pub(super) struct Current {
 }
 
 impl Connections {
-    /// Prepares the connections of a configuration; nothing is sent yet. kube's own retries are off: they would repeat an
-    /// eviction that a PodDisruptionBudget refuses (429) for minutes, and a renewal of the Lease beyond its deadline.
+    /// Prepares the connections of a configuration; nothing is sent yet. kube's own retries are off: they would repeat
+    /// an eviction that a PodDisruptionBudget refuses (429) for minutes, and a renewal of the Lease beyond its
+    /// deadline.
     ///
     /// # Errors
-    /// The configuration cannot be used.
+    /// The configuration is invalid.
     pub(super) fn of(mut config: Config) -> Result<Self, ClusterFailure> {
         config.default_retry = false;
         Self::made_by(Box::new(move || client_of(&config)))
     }
 
-    /// Prepares connections that this makes, now and after each that has gone silent.
+    /// Prepares connections with `connect`, which is called now and after each that has gone silent.
     ///
     /// # Errors
-    /// There is no first one.
+    /// The first call fails.
     pub(super) fn made_by(connect: Connect) -> Result<Self, ClusterFailure> {
         let current = Mutex::new(Current { client: connect()?, generation: 0 });
         Ok(Self(Arc::new(Shared { connect, current })))
     }
 
-    /// Returns the client to send with.
+    /// Returns the current client.
     pub(super) fn current(&self) -> Current {
-        // Nothing panics while it is locked.
+        // No code panics while holding the lock.
         self.0.current.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Makes the connections anew, unless somebody has done so since this generation.
+    /// Recreates the connections, unless that has happened since this generation.
     pub(super) fn renew(&self, generation: u64) {
         let mut current = self.0.current.lock().unwrap_or_else(PoisonError::into_inner);
         if current.generation != generation {
             return;
         }
-        // It made a client before.
+        // It has created a client before.
         if let Ok(client) = (self.0.connect)() {
             *current = Current { client, generation: generation + 1 };
         }

@@ -1,4 +1,4 @@
-//! Why a cluster could not be asked, or did not answer as one: what happened, of which request, and what to do next.
+//! Failures of requests to the API server: what happened, in which request, and what to do next.
 
 use std::fmt;
 use std::time::Duration;
@@ -8,41 +8,41 @@ use kube::config::KubeconfigError;
 use super::lease::GateClosed;
 use crate::model::shown::is_obeyed;
 
-/// Why a request to the API server came to nothing.
+/// Failure of a request to the API server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClusterFailure {
-    /// What sort of failure it is.
+    /// Kind of failure.
     pub kind: ClusterFailureKind,
-    /// What happened, and of which request.
+    /// What happened, and in which request.
     pub what: String,
     /// What to do next.
     pub hint: String,
 }
 
-/// What sort of failure it is.
+/// Kind of failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClusterFailureKind {
-    /// The kubeconfig, or what was named of it.
+    /// The kubeconfig, or its named context, is invalid.
     Settings,
-    /// No answer of an API server.
+    /// The API server does not answer.
     Unreachable,
     /// 401: the credentials are not accepted.
     Unauthenticated,
-    /// 403: whoever asks may not.
+    /// 403: no permission.
     Forbidden,
-    /// 404: neither the object nor its kind is there.
+    /// 404: the object or its kind does not exist.
     NotFound,
-    /// 409: another wrote first, or the object is there already.
+    /// 409: the object was changed meanwhile, or exists already.
     Conflict,
-    /// 410: the list has to begin anew.
+    /// 410: the list has expired and must be restarted.
     Expired,
-    /// 422 or 400: the API server does not take the object.
+    /// 422 or 400: the API server rejects the object.
     Invalid,
-    /// 429: later; of an eviction, a PodDisruptionBudget.
+    /// 429: too many requests; for an eviction, a PodDisruptionBudget.
     TooMany,
     /// Not sent: the Lease was not renewed in time.
     GateClosed,
-    /// Another holds the Lease.
+    /// Another process holds the Lease.
     LeaseHeld,
     /// Any other answer.
     Other,
@@ -67,7 +67,7 @@ impl ClusterFailure {
         Self::settings(format!("the kubeconfig cannot be used: {}", chain(error)))
     }
 
-    /// Says that a write was not sent.
+    /// Returns the failure of a write that was not sent.
     pub(super) fn of_gate(request: &str, closed: GateClosed) -> Self {
         Self {
             kind: ClusterFailureKind::GateClosed,
@@ -76,7 +76,7 @@ impl ClusterFailure {
         }
     }
 
-    /// Says that there was no answer in time.
+    /// Returns the failure of a request without a timely answer.
     pub(super) fn late(request: &str, server: &str, waited: Duration) -> Self {
         let waited = match waited.as_secs() {
             0 => format!("{} ms", waited.as_millis()),
@@ -89,7 +89,7 @@ impl ClusterFailure {
         }
     }
 
-    /// Says what an API server answered, or why it did not.
+    /// Converts the API server's error, or the reason why it did not answer.
     pub(super) fn of(request: &str, server: &str, error: &kube::Error) -> Self {
         let kube::Error::Api(status) = error else {
             return Self {
@@ -127,7 +127,7 @@ fn told(code: u16) -> (ClusterFailureKind, &'static str) {
     }
 }
 
-/// An error with its causes, in one line.
+/// Returns an error with its causes, in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     let mut text = one_line(&error.to_string());
     let mut source = error.source();
@@ -141,7 +141,7 @@ fn chain(error: &dyn std::error::Error) -> String {
     text
 }
 
-/// A text of others without what a terminal would obey.
+/// Replaces control characters of an external text, which a terminal would interpret.
 fn one_line(text: &str) -> String {
     const LENGTH_MAX: usize = 300;
     let text: String = text.chars().map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect();

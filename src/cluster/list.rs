@@ -1,6 +1,6 @@
-//! Listing objects: which kinds there are, and all pages of one.
+//! Lists objects: discovers the served kinds, and reads all pages of one.
 //!
-//! A list that stopped between pages is no list: it fails as a whole, so that nobody takes its part for all.
+//! An incomplete list fails as a whole, so that a part is never taken for all.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -13,21 +13,22 @@ use super::failure::ClusterFailureKind;
 use super::{Cluster, ClusterFailure};
 use crate::world::{Listing, NoList};
 
-/// How many objects a page has at most.
+/// Maximum number of objects of a page.
 const PAGE: usize = 500;
 
-/// How many pages a list has at most: a million objects.
+/// Maximum number of pages of a list: a million objects.
 const PAGES_MAX: usize = 2_000;
 
-/// A group whose kinds are not all served in its preferred version, while those that are alpha or beta are read as well.
+/// A group of which every version is read: its preferred version does not serve all kinds, and alpha and beta ones are
+/// needed.
 const OF_MANY_VERSIONS: &str = "scheduling.k8s.io";
 
-/// The kinds that an API server serves: `pods`, `nodepools.karpenter.sh`, each with the path of its list.
+/// Kinds that an API server serves, such as `pods` and `nodepools.karpenter.sh`, each with the path of its list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Served(BTreeMap<String, String>);
 
 impl Served {
-    /// Returns the path of the list of a kind, named as `kubectl api-resources -o name` names it.
+    /// Returns the list path of a kind, named as in `kubectl api-resources -o name`.
     #[must_use]
     pub fn path(&self, resource: &str) -> Option<&str> {
         self.0.get(resource).map(String::as_str)
@@ -37,9 +38,9 @@ impl Served {
 /// All objects of a kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// The pages, as the API server wrote them.
+    /// The pages, as the API server sent them.
     pub pages: Vec<Vec<u8>>,
-    /// The version of the list, by which a later one is newer.
+    /// The resource version of the list, to compare it with later ones.
     pub resource_version: String,
 }
 
@@ -47,7 +48,7 @@ impl Listed {
     /// Returns the objects, in the order of the list.
     #[must_use]
     pub fn items(&self) -> Vec<Value> {
-        // Each page was read as JSON when it came.
+        // Each page was parsed as JSON when it was received.
         let pages = self.pages.iter().map(|page| serde_json::from_slice::<Value>(page).unwrap_or_default());
         let items =
             pages.filter_map(|mut page| serde_json::from_value::<Vec<Value>>(page["items"].take()).ok());
@@ -70,7 +71,7 @@ struct Group {
 }
 
 impl Group {
-    /// Returns the versions whose kinds are read, in order: the first that serves a kind counts.
+    /// Returns the versions whose kinds are read, in order: the first that serves a kind is used.
     fn versions_read(&self) -> Vec<&str> {
         let most = if self.name == OF_MANY_VERSIONS { usize::MAX } else { 1 };
         let mut read: Vec<&str> = Vec::new();
@@ -116,11 +117,11 @@ struct PageMeta {
 }
 
 impl Cluster {
-    /// Finds out which kinds of these groups are served; the empty group is the core one. A group that is not installed
+    /// Discovers which kinds of these groups are served; the empty group is the core one. A group that is not installed
     /// has none.
     ///
     /// # Errors
-    /// The API server does not answer, or not as one.
+    /// The API server does not answer, or the answer is invalid.
     pub async fn served(&self, groups: &[&str]) -> Result<Served, ClusterFailure> {
         let mut served = Served::default();
         if groups.contains(&"") {
@@ -152,10 +153,11 @@ impl Cluster {
         Ok(())
     }
 
-    /// Lists all objects of a kind. `query` is empty or of further parameters, such as `fieldSelector=spec.nodeName%3Da`.
+    /// Lists all objects of a kind. `query` is empty or has additional parameters, such as
+    /// `fieldSelector=spec.nodeName%3Da`.
     ///
     /// # Errors
-    /// Any page that fails. One that is too old (410) lets the list begin anew, once.
+    /// Any page that fails. If one has expired (410), the list is restarted once.
     pub async fn list(&self, path: &str, query: &str) -> Result<Listed, ClusterFailure> {
         match self.pages(path, query).await {
             Err(failure) if failure.kind == ClusterFailureKind::Expired => self.pages(path, query).await,
@@ -163,8 +165,7 @@ impl Cluster {
         }
     }
 
-    /// Lists all objects of a kind, and returns them as they are known by then: with what this process has written since the
-    /// list was made.
+    /// Lists all objects of a kind, and returns them with this process' own later writes included.
     ///
     /// # Errors
     /// As [`list`](Self::list).

@@ -1,4 +1,4 @@
-//! The Kubernetes client: which cluster is meant, and one request at a time, read to its end.
+//! The Kubernetes client: selects the cluster, and sends single requests.
 //!
 //! ```text
 //!  Cluster ─┬─ served · list · look · get_optional
@@ -6,7 +6,7 @@
 //!  lease::acquire ─▶ Held ─▶ WriteGate: open while the Lease is ours
 //! ```
 //!
-//! Objects are bytes here: what they mean is read where manifests are read. Nothing is decided, and Secrets are never listed.
+//! Objects are bytes here; `manifests` parses them. This module decides nothing, and never lists Secrets.
 
 #![expect(clippy::disallowed_methods, reason = "the file of a cluster's CA is read here")]
 
@@ -30,28 +30,28 @@ pub use lease::{GateClosed, WriteGate};
 pub use list::{Listed, Served};
 pub use write::{Deletion, Eviction, Preconditions, ThisPod, Writer};
 
-/// Where a Pod finds the CA of its cluster.
+/// CA file of the cluster in a Pod.
 const SERVICE_ACCOUNT_CA: &str = "/var/run/secrets/kubernetes.io/serviceaccount/ca.crt";
 
-/// Which cluster is meant, as for kubectl.
+/// Selection of the cluster, as in kubectl.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// The context of the kubeconfig; else its current one.
+    /// The kubeconfig context; default: the current one.
     pub context: Option<String>,
-    /// The kubeconfig; else the files of `KUBECONFIG`, `~/.kube/config`, or the Pod's service account.
+    /// The kubeconfig; default: the files of `KUBECONFIG`, `~/.kube/config`, or the Pod's service account.
     pub kubeconfig: Option<PathBuf>,
 }
 
-/// A cluster that can be asked.
+/// Client of a cluster.
 #[derive(Clone)]
 pub struct Cluster {
     connections: Connections,
     clock: Clock,
-    /// Where it answers, for messages.
+    /// Its address, for messages.
     server: String,
     /// The CA of the API server: PEM in base64.
     ca_certificate: Option<String>,
-    /// What was last seen of it, by all who read and write. Clones share it.
+    /// The last seen state of the cluster, updated by all reads and writes. Clones share it.
     world: Arc<Mutex<World>>,
 }
 
@@ -59,7 +59,7 @@ impl Cluster {
     /// Reads the kubeconfig; nothing is sent yet.
     ///
     /// # Errors
-    /// No kubeconfig, one that cannot be read, or a context that it does not have.
+    /// There is no kubeconfig, it cannot be read, or it lacks the context.
     pub async fn of(settings: &Settings, clock: Clock) -> Result<Self, ClusterFailure> {
         let Connection { config, ca_certificate } = connection(settings).await?;
         let server = config.cluster_url.to_string();
@@ -72,8 +72,8 @@ impl Cluster {
         })
     }
 
-    /// Reaches a cluster by clients that this makes: one now, and another after each that has gone silent. None of them may
-    /// repeat requests by itself.
+    /// Connects to a cluster with clients that `connect` creates: one now, and another after each that has gone silent.
+    /// They must not retry requests themselves.
     ///
     /// # Errors
     /// As `connect`.
@@ -87,15 +87,15 @@ impl Cluster {
         Ok(Self { connections, clock, server: server.to_owned(), ca_certificate, world: Arc::default() })
     }
 
-    /// Returns the clock by which all that is done with the cluster goes.
+    /// Returns the clock that is used for this cluster.
     #[must_use]
     pub const fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// Does something with what was last seen of the cluster, which nobody changes meanwhile.
+    /// Runs `work` with exclusive access to the last seen state of the cluster.
     pub(super) fn with_world<T>(&self, work: impl FnOnce(&mut World) -> T) -> T {
-        // What a panic leaves behind is put right by the next list.
+        // The next list repairs what a panic leaves behind.
         work(&mut self.world.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
@@ -105,14 +105,14 @@ impl Cluster {
         self.server.trim_end_matches('/')
     }
 
-    /// Returns the CA of the API server as a kubeconfig has it: PEM in base64; none where a public CA is trusted.
+    /// Returns the CA of the API server as in a kubeconfig: PEM in base64; `None` if a public CA is trusted.
     #[must_use]
     pub fn ca_certificate(&self) -> Option<&str> {
         self.ca_certificate.as_deref()
     }
 }
 
-/// How a cluster is reached, and the CA by which its nodes know it.
+/// Client configuration of a cluster, and the CA by which its nodes verify it.
 struct Connection {
     config: Config,
     ca_certificate: Option<String>,
@@ -126,7 +126,7 @@ async fn connection(Settings { context, kubeconfig }: &Settings) -> Result<Conne
     };
     let read = match read {
         Ok(read) => read,
-        // A Pod has no kubeconfig and a service account.
+        // A Pod has a service account instead of a kubeconfig.
         Err(KubeconfigError::FindPath | KubeconfigError::ReadConfig(..))
             if context.is_none() && kubeconfig.is_none() =>
         {
@@ -142,7 +142,7 @@ async fn connection(Settings { context, kubeconfig }: &Settings) -> Result<Conne
     Ok(Connection { config, ca_certificate })
 }
 
-/// Returns the CA of the cluster that a context of a kubeconfig names, be it written in it or in a file beside it.
+/// Returns the CA of the cluster of a kubeconfig context, either embedded or from the file that it names.
 fn ca_certificate(kubeconfig: &Kubeconfig, context: Option<&str>) -> Option<String> {
     let context = context.or(kubeconfig.current_context.as_deref())?;
     let named = kubeconfig.contexts.iter().find(|named| named.name == context)?;

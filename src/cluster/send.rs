@@ -1,4 +1,5 @@
-//! One request, sent once, and its answer: the only function through which anything is written.
+//! Sends one request and reads its answer: the only function that writes.
+//!
 //! Must never put a body into an error or a log: it may hold a Secret.
 
 use std::time::Duration;
@@ -11,28 +12,28 @@ use serde_json::Value;
 use super::{Cluster, ClusterFailure, ClusterFailureKind, WriteGate};
 use crate::model::{SENSITIVE, SecretJson};
 
-/// How long a read may take, a page of a list too: at 2,000 nodes a page of 500 takes seconds.
+/// Timeout of a read, including one page of a list: at 2,000 nodes a page of 500 takes seconds.
 const READ_SECONDS_MAX: u64 = 30;
 
-/// How long a write may take: an admission webhook may take 30 s.
+/// Timeout of a write: an admission webhook may take 30 s.
 const WRITE_SECONDS_MAX: u64 = 35;
 
-/// The most times that a read is sent where the API server is busy or failing.
+/// Maximum number of attempts of a read while the API server is busy or failing.
 const READ_TRIES_MAX: u32 = 3;
 
-/// The first wait before a read is sent again; it doubles. A server that asks for more gets it, up to [`READ_WAIT_MAX`].
+/// First delay before a read is retried; it doubles. A server may request more, up to [`READ_WAIT_MAX`].
 const READ_WAIT: Duration = Duration::from_millis(500);
 
-/// The longest wait before a read is sent again: the next look comes sooner than any longer one.
+/// Maximum delay before a read is retried: the next regular read comes sooner than any longer delay.
 const READ_WAIT_MAX: Duration = Duration::from_secs(5);
 
-/// The longest answer to a write that is read: etcd holds no object above 1.5 MiB, and JSON may be some times longer.
+/// Maximum size of an answer to a write: etcd holds no object above 1.5 MiB, and JSON may be several times larger.
 const ANSWER_BYTES_MAX: usize = 16 << 20;
 
-/// Texts shorter than this are no secrets, and would be found everywhere.
+/// Minimum length of a secret: shorter texts would be found everywhere.
 const SECRET_LENGTH_MIN: usize = 8;
 
-/// What is to be sent.
+/// A request to send.
 pub(super) struct Outgoing<'a> {
     pub(super) method: Method,
     /// Path of the object or the list, without a query.
@@ -41,18 +42,18 @@ pub(super) struct Outgoing<'a> {
     pub(super) body: Option<&'a SecretJson>,
 }
 
-/// What a body is.
+/// Kind of body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// There is none.
+    /// None.
     Nothing,
     /// An object.
     Object,
-    /// Options of a deletion.
+    /// `DeleteOptions`.
     Options,
-    /// RFC 7396.
+    /// JSON merge patch (RFC 7396).
     MergePatch,
-    /// RFC 6902.
+    /// JSON patch (RFC 6902).
     JsonPatch,
     /// Server-side apply.
     Apply,
@@ -70,7 +71,7 @@ impl Form {
         }
     }
 
-    /// As whom fields are written. What is applied is taken over from others, as controllers do.
+    /// Returns the query with the field manager. Server-side apply forces conflicts, as controllers do.
     const fn query(self) -> &'static str {
         match self {
             Self::Nothing | Self::Options => "",
@@ -84,15 +85,15 @@ impl Form {
 struct Read {
     code: http::StatusCode,
     bytes: Vec<u8>,
-    /// For how long the server asks to wait.
+    /// How long the server asks to wait.
     retry_after: Option<Duration>,
 }
 
-/// A request that came to nothing.
+/// A request that failed.
 #[derive(Debug)]
 pub(super) struct Refused {
     pub(super) failure: ClusterFailure,
-    /// What the API server said, where it answered.
+    /// The API server's `Status`, if it answered.
     pub(super) status: Option<Box<Status>>,
 }
 
@@ -112,10 +113,10 @@ impl Cluster {
         self.once(outgoing).await
     }
 
-    /// Reads an object; `None` where it is not there.
+    /// Reads an object; `None` if it does not exist.
     ///
     /// # Errors
-    /// Any answer but the object and 404, or none.
+    /// Any answer except the object and 404, or no answer.
     pub async fn get_optional(&self, path: &str) -> Result<Option<Value>, ClusterFailure> {
         let outgoing = Outgoing { method: Method::GET, path, form: Form::Nothing, body: None };
         match self.once(outgoing).await {
@@ -125,7 +126,7 @@ impl Cluster {
         }
     }
 
-    /// Waits for an answer so long and no longer. A connection that stays silent is not used again, by anybody.
+    /// Waits for an answer up to a limit. A connection that stays silent is not used again by any request.
     ///
     /// # Errors
     /// There was no answer in time.
@@ -142,11 +143,11 @@ impl Cluster {
         })
     }
 
-    /// Reads a text: an answer of any length, such as a page of a list. A server that is busy or failing is asked again, a
-    /// bounded number of times; one that is silent is not.
+    /// Reads a text of any length, such as a page of a list. Retries a limited number of times if the server is busy or
+    /// failing, but not if it is silent.
     ///
     /// # Errors
-    /// Any answer but a success, or none.
+    /// Any answer except a success, or no answer.
     pub(super) async fn read_text(&self, path: &str) -> Result<Vec<u8>, ClusterFailure> {
         let named = format!("GET {}", path.split('?').next().unwrap_or(path));
         let mut wait = READ_WAIT;
@@ -198,7 +199,7 @@ impl Cluster {
         Err(Refused { failure, status })
     }
 
-    /// Sends, and reads the answer to its end. kube's own functions log bodies of refusals.
+    /// Sends a request and reads the whole answer. kube's own functions would log the bodies of refusals.
     async fn answer(&self, outgoing: Outgoing<'_>) -> Result<Value, kube::Error> {
         let Outgoing { method, path, form, body } = outgoing;
         let mut request = Request::builder().method(method).uri(format!("{path}{}", form.query()));
@@ -225,7 +226,7 @@ fn no_api_server(what: &str) -> Status {
     Status::failure(what, "the server there is no API server").with_code(200)
 }
 
-/// Reads what an API server says of a refusal; something else in front of it may say it in HTML.
+/// Parses an API server's refusal; a proxy in front of it may answer with HTML.
 fn status_of(code: u16, body: &[u8]) -> Status {
     let read = serde_json::from_slice::<Status>(body).ok().filter(|status| !status.message.is_empty());
     let mut status = read
@@ -234,7 +235,7 @@ fn status_of(code: u16, body: &[u8]) -> Status {
     status
 }
 
-/// Takes the secrets of a body out of an answer: a refusal of an object may repeat its fields.
+/// Removes the secrets of a body from an answer: a refusal of an object may repeat its fields.
 fn without_secrets(error: kube::Error, body: Option<&SecretJson>) -> kube::Error {
     let kube::Error::Api(mut status) = error else { return error };
     for secret in body.into_iter().flat_map(SecretJson::secrets) {

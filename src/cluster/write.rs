@@ -1,5 +1,7 @@
-//! What is written to Kubernetes, one request each. Whether anything is written is decided elsewhere; here a
-//! [`WriteGate`] is asked before each. A request without an answer may have been carried out: read the object to know.
+//! Writes to Kubernetes, one request each.
+//!
+//! Other modules decide what to write; here a [`WriteGate`] is checked before each write. A request without an answer
+//! may have been applied: read the object to find out.
 
 use http::Method;
 use kube::core::Status;
@@ -17,7 +19,7 @@ pub struct Writer {
     gate: WriteGate,
 }
 
-/// Which object is meant, beside its name; the API server refuses another (409).
+/// Identity of an object besides its name; the API server refuses to change any other (409).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Preconditions {
     /// The object's UID.
@@ -26,7 +28,7 @@ pub struct Preconditions {
     pub resource_version: Option<String>,
 }
 
-/// A pod that no other of its name is taken for.
+/// A pod with its UID, so that no other pod of its name is affected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThisPod<'a> {
     /// Its namespace.
@@ -37,33 +39,33 @@ pub struct ThisPod<'a> {
     pub uid: &'a str,
 }
 
-/// What became of a deletion.
+/// Result of a deletion.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Deletion {
-    /// It is deleted, or will be once its finalizers are off and its grace is over.
+    /// The object is deleted, or will be once its finalizers are removed and its grace period is over.
     Accepted,
-    /// It is not there, or one of another UID has its name.
+    /// It does not exist, or its name belongs to an object with another UID.
     Gone,
 }
 
-/// What became of an eviction.
+/// Result of an eviction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Eviction {
-    /// The pod ends within its grace.
+    /// The pod ends within its grace period.
     Accepted,
-    /// It is not there, or one of another UID has its name.
+    /// It does not exist, or its name belongs to a pod with another UID.
     Gone,
-    /// Not now: try again later.
+    /// Not possible now: retry later.
     Blocked {
-        /// The PodDisruptionBudget, where the API server names it.
+        /// The PodDisruptionBudget, if the API server names it.
         budget: Option<String>,
-        /// What it says.
+        /// The API server's reason.
         why: String,
     },
 }
 
 impl Cluster {
-    /// Writes, while this gate is open.
+    /// Returns a writer that writes while this gate is open.
     #[must_use]
     pub fn writing(&self, gate: &WriteGate) -> Writer {
         Writer { cluster: self.clone(), gate: gate.clone() }
@@ -71,22 +73,22 @@ impl Cluster {
 }
 
 impl Writer {
-    /// The cluster, to read from.
+    /// Returns the cluster, to read from.
     #[must_use]
     pub const fn cluster(&self) -> &Cluster {
         &self.cluster
     }
 
-    /// Creates an object in a list (`/apis/karpenter.sh/v1/nodeclaims`) and returns it as it is stored.
+    /// Creates an object in a list (`/apis/karpenter.sh/v1/nodeclaims`) and returns it as stored.
     ///
     /// # Errors
-    /// `Conflict` where the name is taken; any other failure.
+    /// `Conflict` if the name is taken; any other failure.
     pub async fn create(&self, list: &str, object: &Value) -> Result<Value, ClusterFailure> {
         let body = SecretJson::new(object.clone());
         Ok(self.send(Method::POST, list, Form::Object, &body).await?)
     }
 
-    /// Creates an object that holds secrets. The answer, which repeats them, is not kept.
+    /// Creates an object that holds secrets. The answer, which repeats them, is dropped.
     ///
     /// # Errors
     /// As [`create`](Self::create).
@@ -95,17 +97,17 @@ impl Writer {
         Ok(())
     }
 
-    /// Replaces an object as a whole. `metadata.resourceVersion` inside it says which version was read.
+    /// Replaces a whole object, which contains the `metadata.resourceVersion` that was read.
     ///
     /// # Errors
-    /// `Conflict` where somebody wrote since; any other failure.
+    /// `Conflict` if it was changed since; any other failure.
     pub async fn replace(&self, path: &str, object: &Value) -> Result<Value, ClusterFailure> {
         let body = SecretJson::new(object.clone());
         Ok(self.send(Method::PUT, path, Form::Object, &body).await?)
     }
 
-    /// Merges fields into an object; `null` takes one out, a list is replaced as a whole. With
-    /// `metadata.resourceVersion` it is for that version only.
+    /// Merges fields into an object; `null` removes one, a list is replaced as a whole. With
+    /// `metadata.resourceVersion`, only that version is patched.
     ///
     /// # Errors
     /// `NotFound`, `Conflict`, and any other failure.
@@ -122,10 +124,10 @@ impl Writer {
         self.merge_patch(&format!("{path}/status"), patch).await
     }
 
-    /// Carries out the operations of a JSON patch (RFC 6902), all or none.
+    /// Applies the operations of a JSON patch (RFC 6902), all or none.
     ///
     /// # Errors
-    /// `Conflict` where a `test` fails or a place is not there: what it rests on is otherwise by now; any other failure.
+    /// `Conflict` if a `test` fails or a path does not exist: the object was changed meanwhile; any other failure.
     pub async fn json_patch(&self, path: &str, operations: &[Value]) -> Result<Value, ClusterFailure> {
         let body = SecretJson::new(Value::from(operations));
         let sent = self.send(Method::PATCH, path, Form::JsonPatch, &body).await;
@@ -135,7 +137,7 @@ impl Writer {
         })
     }
 
-    /// Applies an object server-side, as `nodeform`, and creates it where it is not there.
+    /// Applies an object server-side, as `nodeform`, and creates it if it does not exist.
     ///
     /// # Errors
     /// Any failure.
@@ -147,7 +149,7 @@ impl Writer {
     /// Deletes an object. `grace_seconds` is for pods.
     ///
     /// # Errors
-    /// `Conflict` where the object that is meant has changed since `resource_version`; any other failure.
+    /// `Conflict` if the object has changed since `resource_version`; any other failure.
     pub async fn delete(
         &self,
         path: &str,
@@ -165,10 +167,10 @@ impl Writer {
         Err(refused.failure)
     }
 
-    /// Evicts a pod, within a grace in seconds; absent: the pod's own.
+    /// Evicts a pod, with a grace period in seconds; default: the pod's own.
     ///
     /// # Errors
-    /// Any failure but what [`Eviction`] says.
+    /// Any failure that is not an [`Eviction`].
     pub async fn evict(
         &self,
         pod: ThisPod<'_>,
@@ -186,7 +188,7 @@ impl Writer {
             return Ok(Eviction::Accepted);
         };
         let blocked = refused.status.as_deref().and_then(blocked);
-        // The budget is asked before the UID: it may be that of another pod of this name.
+        // The API server checks the budget before the UID, so the refusal may be about another pod of this name.
         let is_other = match blocked {
             Some(_) => self.is_other(&pod, uid).await?,
             None => self.is_gone(&pod, Some(uid), &refused).await?,
@@ -198,8 +200,8 @@ impl Writer {
         }
     }
 
-    /// Returns whether a refusal means that the object of this UID is no longer there. A 409 may also be a conflict on
-    /// something else, such as the PodDisruptionBudget of an eviction: the object itself says.
+    /// Returns whether a refusal means that the object of this UID no longer exists. A 409 may also be a conflict on
+    /// another object, such as the PodDisruptionBudget of an eviction, so the object itself is read.
     async fn is_gone(
         &self,
         path: &str,
@@ -213,7 +215,7 @@ impl Writer {
         self.is_other(path, uid).await
     }
 
-    /// Returns whether the object is not there, or has another UID.
+    /// Returns whether the object does not exist, or has another UID.
     async fn is_other(&self, path: &str, uid: &str) -> Result<bool, ClusterFailure> {
         let found = self.cluster.get_optional(path).await?;
         let there = found.as_ref().and_then(|object| object.pointer("/metadata/uid")).and_then(Value::as_str);
@@ -249,8 +251,8 @@ fn with_options(mut options: Value, preconditions: &Preconditions, grace_seconds
     options
 }
 
-/// Reads a refusal to evict now: 429 with the cause `DisruptionBudget`, a conflict of several evictions on one budget, or
-/// a pod with two budgets, which Kubernetes answers by 500. A 429 without that cause is a busy API server.
+/// Recognizes refusals to evict now: 429 with the cause `DisruptionBudget`, a conflict of concurrent evictions on one
+/// budget, or a pod with two budgets, which Kubernetes answers with 500. A 429 without that cause is a busy API server.
 fn blocked(status: &Status) -> Option<Eviction> {
     let causes = status.details.iter().flat_map(|details| &details.causes);
     let cause = causes.into_iter().find(|cause| cause.reason == "DisruptionBudget");
@@ -265,14 +267,14 @@ fn blocked(status: &Status) -> Option<Eviction> {
     (has_two || is_of_budget).then(|| Eviction::Blocked { budget: None, why: plain(&status.message) })
 }
 
-/// Whether the operations of a JSON patch could not be carried out: the API server says so in words of its own, and of an
-/// object that is not valid in others.
+/// Returns whether the operations of a JSON patch failed: the API server's message differs from that of an invalid
+/// object.
 fn is_of_operations(status: &Status) -> bool {
     status.code == 422
         && status.message.starts_with("the server rejected our request due to an error in our request")
 }
 
-/// A text of others without what a terminal would obey.
+/// Replaces control characters of an external text, which a terminal would interpret.
 fn plain(text: &str) -> String {
     text.chars().map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect()
 }

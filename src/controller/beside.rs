@@ -1,5 +1,5 @@
-//! What the plans in flight have begun beside one of them: what a look does not show yet, and the new nodes that take the
-//! pods of others.
+//! Effects of the other plans in progress on one of them: actions that a read does not show yet, and new nodes for the
+//! pods of nodes that are being replaced.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -11,14 +11,14 @@ use crate::review::ApprovedPlan;
 use crate::rollout::{self, Action, Effect};
 use crate::world::Seen;
 
-/// What was seen, and what comes by the others, for the plan at a place.
+/// The world and the coming nodes of the other plans, as seen by one plan.
 pub(super) struct Beside<'s> {
     pub(super) seen: Cow<'s, Seen>,
-    /// How many nodes come that take the pods of others, none of which goes yet: by pool.
+    /// Number of coming replacement nodes whose removals have not started, by pool.
     pub(super) coming: BTreeMap<PoolName, usize>,
 }
 
-/// Returns what there is beside the plan at a place.
+/// Returns the effects of the other plans on the plan at this index.
 pub(super) fn beside<'s>(flights: &[Flight], at: usize, seen: &'s Seen) -> Beside<'s> {
     let others = || flights.iter().enumerate().filter(|(other, _)| *other != at).map(|(_, flight)| flight);
     let begun: Vec<(&ApprovedPlan, &Action)> = others().flat_map(begun).collect();
@@ -34,21 +34,21 @@ pub(super) fn beside<'s>(flights: &[Flight], at: usize, seen: &'s Seen) -> Besid
     Beside { seen: rollout::laid(seen, &begun), coming }
 }
 
-/// What a plan has begun and is not known to be there.
+/// Returns actions that a plan has started and that may not show yet.
 fn begun(flight: &Flight) -> impl Iterator<Item = (&ApprovedPlan, &Action)> {
     let plan: &ApprovedPlan = Arc::as_ref(&flight.carrying.plan);
     let is_under_way = |action: &&Action| flight.carrying.memory.in_flight.contains(&action.key());
     flight.begins.iter().filter(is_under_way).map(move |action| (plan, action))
 }
 
-/// The pool of the node whose pods a new node takes that is being made.
+/// Returns the pool of the node that a new node replaces, for the creation of its claim.
 fn served(plan: &ApprovedPlan, action: &Action) -> Option<PoolName> {
     let is_create = matches!(action.effect, Effect::CreateClaim(_));
     let removal = plan.serves(&action.change).first().filter(|_| is_create)?;
     plan.spec().changes.get(removal)?.change.delete()?.target.pool.clone()
 }
 
-/// How many nodes of a plan come that take the pods of others: where these are dropped before they begin, none do.
+/// Returns the number of coming replacement nodes of a plan; none if they are dropped before they start.
 fn of_one(flight: &Flight, seen: &Seen) -> BTreeMap<PoolName, usize> {
     let Flight { carrying, is_superseded, .. } = flight;
     match *is_superseded && carrying.memory.finishing.is_empty() {

@@ -1,6 +1,6 @@
-//! What the controller says of the fleet: the NodeFleet's status, log and gauges. Each thing is logged once, when it is new.
+//! Reports the state of the fleet: the NodeFleet's status, log and gauges. Everything is logged once, when it is new.
 //!
-//! Must never be asked what to do: it only tells.
+//! Must never be used for decisions: it only reports.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -27,42 +27,42 @@ use crate::offline::World;
 use crate::plan::Plan;
 use crate::review::NotApproved;
 
-/// How long Azure may throttle or not answer until that is told, of its clock.
+/// How long Azure may throttle or not answer before it is reported, by Azure's clock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What there is to say, and what was said.
+/// Current and already reported state.
 pub(super) struct Bulletin {
     news: News,
     reports: Reports,
     metrics: Arc<Metrics>,
     clock_speed: u32,
-    /// The pods that do not run; nothing where they could not be listed.
+    /// The pods that do not run; `None` if they could not be listed.
     pods: Option<Vec<WaitingPod>>,
     known: Known,
-    /// NodePools and AKSNodeClasses that are left out, since they are faulty, and those that are gone while nodes have them.
+    /// NodePools and AKSNodeClasses that are ignored because they are invalid, and deleted ones that nodes still use.
     faulty: Vec<String>,
-    /// What could not be read at the last round.
+    /// What could not be read in the last round.
     unread: Vec<Unread>,
-    /// What Azure's troubles were said to be.
+    /// Azure's troubles that were reported.
     troubled: BTreeSet<String>,
 }
 
-/// How it is now, beside what rounds say.
+/// The current state besides the results of rounds.
 pub(super) struct Standing<'s> {
     pub(super) found: &'s FoundFleet,
     pub(super) beside: Option<&'s Beside>,
     pub(super) flights: &'s Flights,
-    /// What has begun and stays as it is while nothing is done.
+    /// Started changes that stay as they are while nothing is applied.
     pub(super) left: &'s [Awaiting],
     pub(super) back_off: &'s BackOff,
     pub(super) fights: &'s Fights,
-    /// Plans that people review.
+    /// Plans under review.
     pub(super) reviews: Vec<FleetReview>,
-    /// What stands in the way of those.
+    /// Obstacles to the review of plans.
     pub(super) review_troubles: Vec<String>,
-    /// The nodes that approved plans change, each with what it waits for, where that is known.
+    /// The nodes that approved plans change, each with what it waits for, if known.
     pub(super) approved: BTreeMap<String, Option<String>>,
-    /// Who of Azure throttles or does not answer.
+    /// Azure services that throttle or do not answer.
     pub(super) troubles: Vec<Trouble>,
     pub(super) at: Timestamp,
 }
@@ -82,15 +82,15 @@ impl Bulletin {
         }
     }
 
-    /// Takes the pods that do not run.
+    /// Records the pods that do not run.
     pub(super) fn saw(&mut self, pods: Option<Vec<WaitingPod>>) {
         self.pods = pods;
     }
 
-    /// Takes that no plan could be made.
+    /// Records that no plan could be made.
     pub(super) fn no_round(&mut self, NoRound { because, unread }: NoRound) {
         self.take_unread(unread);
-        // What could not be read is a stop of its own.
+        // Unread sources are reported separately.
         let unread: BTreeSet<String> = self.unread.iter().map(ToString::to_string).collect();
         let because: Vec<String> = because.into_iter().filter(|because| !unread.contains(because)).collect();
         if self.news.stops != because {
@@ -99,7 +99,7 @@ impl Bulletin {
         self.news.stops = because;
     }
 
-    /// Takes that a round ended with a bug.
+    /// Records that a round panicked.
     pub(super) fn round_panicked(&mut self, error: &tokio::task::JoinError) {
         let because = format!("the round failed with a bug in nodeform: {error}");
         self.metrics.panicked();
@@ -110,11 +110,11 @@ impl Bulletin {
         self.news.stops = vec![because];
     }
 
-    /// Takes what a round saw.
+    /// Records what a round saw.
     pub(super) fn seen(&mut self, seen: &Seen) {
         let Seen { world, first, unread, warnings, .. } = seen;
         if first.is_none() {
-            // Nothing is planned where nothing has changed: what stood in the way does so no more.
+            // No planning is needed because nothing has changed: earlier obstacles are gone.
             self.news.stops.clear();
         }
         self.take_unread(unread.clone());
@@ -127,7 +127,7 @@ impl Bulletin {
         }
     }
 
-    /// Takes the plan that a round came to, with the one that had all pods that wait before it.
+    /// Records the plan of a round, and the plan that had all pending pods as its input.
     pub(super) fn planned(
         &mut self,
         (plan, with_waiting): (&Plan, &Plan),
@@ -140,7 +140,7 @@ impl Bulletin {
         self.known = Known::of(with_waiting, looks::without_node(with_waiting), (at, self.clock_speed));
     }
 
-    /// Takes that a plan is not approved.
+    /// Records that a plan was not approved.
     pub(super) fn not_approved(&mut self, faults: &[NotApproved], is_new: bool) {
         if is_new {
             faults.iter().for_each(|fault| tracing::info!(hint = fault.hint(), "{fault}"));
@@ -148,7 +148,7 @@ impl Bulletin {
         self.news.stops = faults.iter().map(ToString::to_string).collect();
     }
 
-    /// Takes that a plan could not be begun.
+    /// Records that a plan could not be started.
     pub(super) fn not_begun(&mut self, because: String) {
         self.news.stops = vec![because];
     }
@@ -170,12 +170,12 @@ impl Bulletin {
         self.unread = unread;
     }
 
-    /// From now on it is another mode's.
+    /// Sets the mode.
     pub(super) fn turns_to(&mut self, mode: Mode) {
         self.news.mode = mode;
     }
 
-    /// Writes the status of the NodeFleets, where it says something new.
+    /// Updates the status of the NodeFleets if it has changed.
     pub(super) fn publish(&mut self, standing: &Standing<'_>) {
         let Standing { found, beside, flights, left, back_off, fights, at, .. } = standing;
         self.news.in_flight = flights.listed();
@@ -221,7 +221,7 @@ impl Bulletin {
         }
     }
 
-    /// Says who of Azure throttles or does not answer for long, since when and until when.
+    /// Reports which Azure services have throttled or not answered for long, since when and until when.
     fn troubles(&mut self, standing: &Standing<'_>) -> Vec<String> {
         let long = PATIENCE / self.clock_speed.max(1);
         let (mut said, mut lines) = (BTreeSet::new(), Vec::new());

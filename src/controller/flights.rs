@@ -1,4 +1,4 @@
-//! Plans that are in flight: one look at the world for all of them.
+//! Plans in progress, which share one read of the world.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,25 +20,25 @@ use crate::review::{ApprovedPlan, Brakes};
 use crate::rollout::{self, Action, Evicted, Next, Silent, Standing, Told, WaitsOn};
 use crate::world::Seen;
 
-/// Why what has not begun of a plan is dropped.
+/// Reason for dropping changes of a plan that have not started.
 const REPLACED: &str = "superseded by a newer plan";
 
-/// Why what has not begun of a plan is dropped once only what has begun is to be ended.
+/// Reason for dropping changes that have not started while winding down.
 const WOUND_DOWN: &str = "the NodeFleet's mode is `observe`";
 
-/// How long a change that has begun waits for the same until it is told of, of the cloud's clock.
+/// How long a started change waits for the same condition before it is reported, by the cloud's clock.
 const LONG: SignedDuration = SignedDuration::from_mins(1);
 
-/// How long one look may take: below what the probe of the kubelet bears.
+/// Timeout of one read: shorter than the kubelet's probe allows.
 const READ_MAX: Duration = Duration::from_secs(45);
 
-/// What one look saw, and what could not be read.
+/// Result of one read, and what could not be read.
 pub(super) struct Looked {
     pub(super) seen: Option<Seen>,
     pub(super) failures: Vec<String>,
 }
 
-/// Looks once.
+/// Reads the world once.
 pub(super) async fn look(reader: &Reader) -> Looked {
     match tokio::time::timeout(READ_MAX, reader.read()).await {
         Ok((seen, failures)) => Looked { seen: Some(seen), failures },
@@ -49,44 +49,44 @@ pub(super) async fn look(reader: &Reader) -> Looked {
     }
 }
 
-/// That people approved a plan.
+/// Approval of a plan by people.
 #[derive(Clone, Debug)]
 pub(super) struct Approval {
-    /// Its folder, with its month.
+    /// The plan's folder, with its month.
     pub(super) name: String,
     /// Where it was approved.
     pub(super) place: ApprovedIn,
-    /// Whether it is to stop.
+    /// Its stop signals.
     pub(super) stop: Stop,
 }
 
-/// One plan.
+/// One plan in progress.
 pub(super) struct Flight {
     pub(super) carrying: Carrying,
-    /// That people approved it; else it is carried out by itself.
+    /// The approval by people; `None` if the plan is applied automatically.
     approval: Option<Approval>,
     teller: Teller,
-    /// A later plan took the place of what has not begun of it.
+    /// Whether a newer plan supersedes its changes that have not started.
     pub(super) is_superseded: bool,
     has_stepped: bool,
     /// Whether no changes are left.
     is_over: bool,
-    /// What waits for its turn.
+    /// Changes that are held back.
     paced: Vec<Paced>,
-    /// What has begun and waits.
+    /// Started changes that wait.
     begun: Vec<Paced>,
-    /// Since when changes wait for what they wait for.
+    /// Since when changes wait for their current condition.
     since: Since<ChangeId>,
-    /// What began changes of it at its last step.
+    /// Actions of its last step that start changes.
     pub(super) begins: Vec<Action>,
 }
 
-/// What a round wants of the plans that are in flight.
+/// What a round still wants of the plans in progress.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Wanted {
     /// Changes.
     pub(super) changes: BTreeSet<ChangeId>,
-    /// The nodes that are due and stay for now, each with why it would go: what was planned for them holds.
+    /// Nodes that are due but kept for now, each with the reason for its removal: changes planned for them stay valid.
     pub(super) due: BTreeSet<(NodeName, DisruptionReason)>,
 }
 
@@ -98,26 +98,26 @@ impl Wanted {
     }
 }
 
-/// Plans that are in flight, the oldest first.
+/// Plans in progress, oldest first.
 pub(super) struct Flights {
     flights: Vec<Flight>,
     seen: Option<Seen>,
-    /// What kept changes that had not begun at the last look.
+    /// Brakes on changes that have not started, at the last read.
     brakes: Option<Brakes>,
-    /// What could not be read at the last look: nothing is done until it can be.
+    /// What the last read could not read: nothing is done until it can be read.
     pub(super) unread: Vec<String>,
-    /// Told when something has ended.
+    /// Notified when an action has ended.
     pub(super) ended: Arc<Notify>,
-    /// Told of progress.
+    /// Notified of progress.
     health: Arc<Health>,
-    /// Looks after what no plan carries; none before it is known which cluster this is.
+    /// Maintains what no running plan covers; `None` until the cluster is identified.
     pub(super) keeper: Option<Keeper>,
-    /// What it waits for.
+    /// What the keeper waits for.
     kept: Vec<(Arc<str>, String)>,
-    /// Since when.
+    /// Since when it waits.
     kept_since: Since<Arc<str>>,
     clock_speed: u32,
-    /// Whether only what has begun is ended: removals are taken back, creates finished.
+    /// Whether only started changes are ended: removals are rolled back, creates finished.
     is_winding_down: bool,
 }
 
@@ -138,7 +138,7 @@ impl Flights {
         }
     }
 
-    /// From now on only what has begun is ended: removals are taken back as far as their VMs are there, all else is finished.
+    /// Ends only started changes from now on: rolls back removals while their VMs exist, and finishes everything else.
     pub(super) fn wind_down(&mut self) {
         self.is_winding_down = true;
         for Flight { is_superseded, approval, .. } in &mut self.flights {
@@ -147,12 +147,12 @@ impl Flights {
         }
     }
 
-    /// Goes on as before with plans that come from now on.
+    /// Ends winding down for plans that are added from now on.
     pub(super) const fn go_on(&mut self) {
         self.is_winding_down = false;
     }
 
-    /// Returns whether anything has begun that has not ended.
+    /// Returns whether any started change has not ended.
     pub(super) fn has_begun(&self) -> bool {
         let is_keeping = |keeper: &Keeper| !keeper.is_idle() || !self.kept.is_empty();
         !self.flights.is_empty() || self.keeper.as_ref().is_some_and(is_keeping)
@@ -175,12 +175,12 @@ impl Flights {
         });
     }
 
-    /// Returns what of the plans people approved, and the ids of those.
+    /// Returns the approvals with the ids of their plans.
     pub(super) fn approvals(&self) -> impl Iterator<Item = (&str, &Approval)> {
         self.flights.iter().filter_map(|it| Some((it.carrying.plan.id(), it.approval.as_ref()?)))
     }
 
-    /// Returns which changes of a plan have begun, as far as the last look saw; nothing before there was one.
+    /// Returns the started changes of a plan, as of the last read; `None` without a complete one.
     pub(super) fn begun_of(&self, plan: &str) -> Option<BTreeSet<ChangeId>> {
         self.seen.as_ref().filter(|_| self.unread.is_empty()).map(|seen| rollout::begun(plan, seen))
     }
@@ -194,7 +194,7 @@ impl Flights {
         self.flights.len()
     }
 
-    /// Returns whether changes begin just now, or are about to: a reading might miss them.
+    /// Returns whether changes are starting, or about to: an observation might miss them.
     pub(super) fn is_beginning(&self) -> bool {
         self.flights.iter().any(|flight| flight.carrying.is_beginning() || !flight.has_stepped)
     }
@@ -204,7 +204,7 @@ impl Flights {
         self.flights.iter().any(|flight| flight.carrying.is_writing() || !flight.has_stepped)
     }
 
-    /// Returns whether objects are being written, now that nothing new begins.
+    /// Returns whether objects are being written while no new changes start.
     pub(super) fn has_writes(&mut self) -> bool {
         for Flight { carrying, teller, .. } in &mut self.flights {
             carrying.take_in_ended(&mut |event| {
@@ -219,7 +219,7 @@ impl Flights {
         self.flights.iter().flat_map(|flight| flight.carrying.unsettled().cloned()).collect()
     }
 
-    /// Returns the NodeClaims whose nodes are being made.
+    /// Returns the NodeClaims whose nodes are being created.
     pub(super) fn making(&self) -> BTreeSet<ClaimName> {
         let claims = self.flights.iter().flat_map(|Flight { carrying, .. }| {
             let changes = &carrying.plan.spec().changes;
@@ -228,7 +228,7 @@ impl Flights {
         claims.collect()
     }
 
-    /// Returns the NodeClaims whose nodes were made for the pods of others that have yet to go.
+    /// Returns the NodeClaims of replacement nodes whose removals have not ended.
     pub(super) fn awaiting(&self) -> BTreeSet<ClaimName> {
         let claims = self.flights.iter().flat_map(|Flight { carrying, .. }| {
             let unsettled: BTreeSet<&ChangeId> = carrying.unsettled().collect();
@@ -241,19 +241,19 @@ impl Flights {
         claims.collect()
     }
 
-    /// Returns the VMs that came and did not join in time, as far as their NodeClaims are there.
+    /// Returns the VMs that were created and did not join in time, while their NodeClaims exist.
     pub(super) fn silent(&self) -> BTreeSet<Silent> {
         let Some(seen) = &self.seen else { return BTreeSet::new() };
         self.flights.iter().flat_map(|flight| rollout::silent(&flight.carrying.plan, seen)).collect()
     }
 
-    /// Returns the spot VMs that Azure took away, as far as their NodeClaims are there.
+    /// Returns the spot VMs that Azure evicted, while their NodeClaims exist.
     pub(super) fn evicted(&self) -> BTreeSet<Evicted> {
         let known = self.seen.as_ref().zip(self.keeper.as_ref());
         known.map_or_else(BTreeSet::new, |(seen, keeper)| rollout::evicted(seen, keeper.memory()))
     }
 
-    /// Returns what fails of changes that have begun, and is tried again.
+    /// Returns failed actions of started changes that are retried.
     pub(super) fn troubles(&self, now: Timestamp) -> Vec<NotDone> {
         self.flights
             .iter()
@@ -268,8 +268,8 @@ impl Flights {
             .collect()
     }
 
-    /// Drops what has not begun of plans that hold anything but what is wanted, or have expired. New nodes are wanted where
-    /// a removal is that they are for; a removal of which those are made already is finished.
+    /// Supersedes plans that have expired, or whose changes that have not started are not all wanted. New nodes are
+    /// wanted if their removal is; a removal whose new nodes are already being created is finished.
     pub(super) fn keep_only(&mut self, wanted: &Wanted) {
         let Some(seen) = &self.seen else { return };
         let by_themselves = self.flights.iter_mut().filter(|flight| flight.approval.is_none());
@@ -283,19 +283,19 @@ impl Flights {
                 let change = plan.spec().changes.get(id).map(|planned| &planned.change);
                 matches!(change, Some(Change::Update(update)) if rollout::is_set(update, seen))
             };
-            // A label that is set is written down as done, though nobody wants it any more.
+            // A label that is already set is recorded as done, even if no longer wanted.
             let is_left = |id: &ChangeId| !half.contains(id) && !is_set(id);
             let mut pending = carrying.pending(seen).into_iter().filter(is_left);
             *is_superseded |= pending.any(|id| is_expired || !is_kept(&id));
         }
     }
 
-    /// Returns what waits for its turn.
+    /// Returns the changes that are held back.
     pub(super) fn paced(&self) -> impl Iterator<Item = &Paced> {
         self.flights.iter().flat_map(|flight| &flight.paced)
     }
 
-    /// Returns what has begun and has waited for a while.
+    /// Returns the started changes that have waited for a while.
     pub(super) fn begun(&self, now: Timestamp) -> impl Iterator<Item = &Paced> {
         let long = LONG / i32::try_from(self.clock_speed.max(1)).unwrap_or(i32::MAX);
         let is_long =
@@ -303,7 +303,7 @@ impl Flights {
         self.flights.iter().flat_map(|flight| &flight.begun).filter(is_long)
     }
 
-    /// Returns what the nodes wait for that are being made, by the name of the node.
+    /// Returns what nodes that are being created wait for, by node name.
     pub(super) fn coming(&self) -> BTreeMap<Arc<str>, String> {
         let waits = self.flights.iter().flat_map(|flight| flight.begun.iter().chain(&flight.paced));
         let of_create = |paced: &Paced| Some((paced.change.create()?.vm.clone(), paced.because.clone()));
@@ -311,26 +311,26 @@ impl Flights {
         kept.chain(waits.filter_map(of_create)).collect()
     }
 
-    /// Returns why nothing new begins, where there are changes that have not begun.
+    /// Returns why no new changes start, if there are any.
     pub(super) fn stop(&self) -> Option<String> {
         let stop = self.brakes.as_ref()?.stop();
         stop.filter(|_| self.flights.iter().any(|flight| !flight.paced.is_empty()))
             .map(|because| format!("changes not started wait for {because}"))
     }
 
-    /// Returns whether what keeps changes that have not begun is another than at the last look.
+    /// Returns whether the brakes have changed since the last read.
     pub(super) async fn has_other_brakes(&self, brakes: &BrakeReader) -> bool {
         self.brakes.as_ref() != Some(&brakes.read().await)
     }
 
-    /// Returns the changes that may yet begin under their plans.
+    /// Returns the changes that may still start under their plans.
     pub(super) fn pending(&self) -> BTreeSet<ChangeId> {
         let Some(seen) = &self.seen else { return BTreeSet::new() };
         let kept = self.flights.iter().filter(|flight| !flight.is_superseded);
         kept.flat_map(|flight| flight.carrying.pending(seen)).collect()
     }
 
-    /// Says how many changes each has left.
+    /// Lists the plans with the number of their remaining changes.
     pub(super) fn listed(&self) -> Vec<PlanInFlight> {
         let listed = self.flights.iter().map(|Flight { carrying, .. }| {
             let plan = (carrying.plan.id(), carrying.plan.spec());
@@ -339,7 +339,7 @@ impl Flights {
         listed.collect()
     }
 
-    /// Takes in what has ended. What ends after that is not seen before the next look.
+    /// Takes in actions that have ended. Those that end later are taken in before the next read.
     pub(super) fn take_in_ended(&mut self) -> Vec<Ended> {
         let mut ended = Vec::new();
         for Flight { carrying, teller, .. } in &mut self.flights {
@@ -351,7 +351,8 @@ impl Flights {
         ended
     }
 
-    /// Has what is next begun by what was read since what had ended was taken in. Where `is_held`, nothing new begins.
+    /// Starts the next actions, based on a read that began after ended actions were taken in. If `is_held`, no new
+    /// changes start.
     pub(super) async fn step(
         &mut self,
         Looked { seen, failures }: Looked,
@@ -406,7 +407,7 @@ impl Flights {
         ended
     }
 
-    /// What the plans carry, so that nobody else looks after it.
+    /// Returns the claims and changes that the plans cover, which the keeper skips.
     fn carried(&self) -> Kept {
         let mut claims = self.making();
         let changes = self.unsettled();
@@ -417,7 +418,7 @@ impl Flights {
         Kept { claims, changes }
     }
 
-    /// What is waited for that no plan carries: the object, and for what.
+    /// Returns what the keeper waits for: the object, and the condition.
     fn waited_for(&self) -> Vec<(Arc<str>, String)> {
         let failing = self.keeper.iter().flat_map(|keeper| keeper.memory().tries.iter());
         let failing = failing.filter(|(_, tries)| tries.is_refused);
@@ -425,14 +426,14 @@ impl Flights {
         self.kept.iter().cloned().chain(failing).collect()
     }
 
-    /// Returns what is waited for that no plan carries, and since when.
+    /// Returns what the keeper waits for, and since when.
     pub(super) fn kept(&self) -> Vec<Awaiting> {
         let since = |object: &Arc<str>| self.kept_since.of(object);
         let waits = self.waited_for().into_iter();
         waits.filter_map(|(object, what)| Some(Awaiting { since: since(&object)?, object, what })).collect()
     }
 
-    /// Returns what could not be read at the last look, where something waits for it.
+    /// Returns what the last read could not read, if anything waits for it.
     pub(super) fn blind(&self) -> impl Iterator<Item = &String> {
         let is_needed = !self.flights.is_empty() || self.keeper.is_some();
         self.unread.iter().filter(move |_| is_needed)
@@ -440,7 +441,8 @@ impl Flights {
 }
 
 impl Flight {
-    /// Has what is next begun; returns whether it is over. `laid` is what was seen with what other plans have begun.
+    /// Starts the next actions; returns whether the plan is over. `laid` is what was read plus the started actions of
+    /// other plans.
     async fn step(&mut self, (seen, laid): (&Seen, &Seen), is_held: bool, ended: &mut Vec<Ended>) -> bool {
         let Self { carrying, teller, is_superseded, has_stepped, approval, .. } = self;
         let stop = approval.as_ref().map(|approval| &approval.stop);
@@ -474,7 +476,7 @@ impl Flight {
     }
 }
 
-/// What of a plan waits for brakes, budgets, drains or the breaker; and what has begun and waits.
+/// Returns a plan's changes that wait for brakes, budgets, drains or the breaker, and its started changes that wait.
 fn waits(
     carrying: &Carrying,
     next: &Next,

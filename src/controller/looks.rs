@@ -1,4 +1,4 @@
-//! What is looked at between rounds: the NodeFleets, and the pods that wait.
+//! Reads between rounds: the NodeFleets, and the pods that do not run.
 
 use std::sync::Arc;
 
@@ -10,17 +10,17 @@ use crate::model::{NodeName, PodKey};
 use crate::plan::Plan;
 use crate::render;
 
-/// Where NodeFleets are.
+/// API path of NodeFleets.
 pub(super) const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 
-/// The mode, with the NodeFleet that says it.
+/// The mode, with the NodeFleet that sets it.
 pub(super) struct FoundFleet {
     pub(super) standing: Standing,
-    /// The objects, in the order of their names.
+    /// The objects, sorted by name.
     pub(super) objects: Vec<Value>,
 }
 
-/// Reads the mode. Where the kind is not installed there is no NodeFleet.
+/// Reads the mode. If the kind is not installed, there is no NodeFleet.
 pub(super) async fn standing(cluster: &Cluster) -> Result<FoundFleet, ClusterFailure> {
     let mut fleets = match items(cluster, FLEETS, "").await {
         Ok(fleets) => fleets,
@@ -31,11 +31,11 @@ pub(super) async fn standing(cluster: &Cluster) -> Result<FoundFleet, ClusterFai
     Ok(FoundFleet { standing: automatic::standing(&fleets), objects: fleets })
 }
 
-/// The kinds that the controller cannot do without.
+/// The kinds that the controller requires.
 const NEEDED: [&str; 3] =
     ["aksnodeclasses.karpenter.azure.com", "nodeclaims.karpenter.sh", "nodepools.karpenter.sh"];
 
-/// Returns which of the needed kinds the API server does not serve.
+/// Returns the required kinds that the API server does not serve.
 pub(super) async fn missing_kinds(cluster: &Cluster) -> Result<Vec<&'static str>, ClusterFailure> {
     let served = cluster.served(&["karpenter.sh", "karpenter.azure.com"]).await?;
     Ok(NEEDED.into_iter().filter(|kind| served.path(kind).is_none()).collect())
@@ -71,7 +71,7 @@ fn waiting_pod(pod: &Value) -> Option<WaitingPod> {
     })
 }
 
-/// What the kubelet says of a container that does not start.
+/// Returns the kubelet's reason why a container does not start.
 fn started(status: &Value) -> Option<Arc<str>> {
     let of = |field: &str| status[field].as_array().into_iter().flatten();
     let mut waiting = of("initContainerStatuses").chain(of("containerStatuses")).filter_map(|container| {
@@ -82,13 +82,13 @@ fn started(status: &Value) -> Option<Arc<str>> {
     Some(if message.is_empty() { reason.into() } else { format!("{reason}: {message}").into() })
 }
 
-/// Returns the pods that stay Pending by a plan, in the words of its page.
+/// Returns the pods that stay Pending according to a plan, with the reasons of its page.
 pub(super) fn without_node(plan: &Plan) -> Vec<(Vec<PodKey>, String)> {
     let found = render::without_node(plan).into_iter();
     found.map(|(pods, because)| (pods.into_iter().cloned().collect(), because)).collect()
 }
 
-/// Reads whether the kind NodeClaim stays. Where its definition is not to be found it is served all the same.
+/// Reads whether the kind NodeClaim is being deleted. Without a CRD, it counts as served.
 pub(super) async fn definition(cluster: &Cluster) -> Definition {
     const PATH: &str = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/nodeclaims.karpenter.sh";
     match cluster.get_optional(PATH).await {

@@ -1,5 +1,6 @@
-//! What rounds find out about NodeClaims, written onto them so that whoever plans next knows it. Must never change what a
-//! NodeClaim asks for.
+//! Marks on NodeClaims with what rounds find out, for later planning.
+//!
+//! Must never change the spec of a NodeClaim.
 
 use serde_json::{Value, json};
 
@@ -7,10 +8,10 @@ use crate::automatic::LostMark;
 use crate::cluster::Writer;
 use crate::model::{ClaimName, label};
 
-/// Where NodeClaims are.
+/// API path of NodeClaims.
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
-/// Writes that the Node of a NodeClaim is gone for good, or is back. What cannot be written is tried again by the next round.
+/// Records that the Node of a NodeClaim is gone for good, or is back. A failed write is retried by the next round.
 pub(super) async fn mark_lost(writer: &Writer, mark: &LostMark) {
     let (claim, value): (&ClaimName, Value) = match mark {
         LostMark::Set(claim, since) => {

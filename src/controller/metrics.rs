@@ -1,4 +1,4 @@
-//! What is counted, as Prometheus reads it.
+//! Metrics in Prometheus' format.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::fmt::Write as _;
@@ -9,22 +9,22 @@ use jiff::SignedDuration;
 
 use crate::plan::Plan;
 
-/// The upper bounds of the histogram of planning, in milliseconds.
+/// Upper bounds of the planning histogram, in milliseconds.
 const BOUNDS: [u64; 10] = [10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000];
 
-/// How many starts of pods quantiles are taken of: the last ones.
+/// Maximum number of pod starts from which quantiles are computed: the latest ones.
 const STARTS_MAX: usize = 1_000;
 
 /// Micro-dollars in a dollar.
 const DOLLAR: i64 = 1_000_000;
 
-/// What is counted.
+/// The metrics.
 #[derive(Debug, Default)]
 pub struct Metrics(Mutex<Counted>);
 
 #[derive(Debug, Default)]
 struct Counted {
-    /// Micro-dollars by the hour, by state.
+    /// Micro-dollars per hour, by state.
     cost: BTreeMap<&'static str, i64>,
     planned: [u64; BOUNDS.len()],
     plans: u64,
@@ -36,7 +36,7 @@ struct Counted {
     is_leading: bool,
     /// The sources that could not be read.
     unread: BTreeSet<Arc<str>>,
-    /// How long the last pods took to start, in milliseconds.
+    /// Startup times of the latest pods, in milliseconds.
     started: VecDeque<u64>,
     starts: u64,
     started_milliseconds: u64,
@@ -47,7 +47,7 @@ impl Metrics {
         change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
-    /// Notes what the fleet costs, and would cost after a plan.
+    /// Records the cost of the fleet, now and after a plan.
     pub fn cost(&self, plan: &Plan) {
         let report = &plan.evidence.report;
         let bound = report.bound.as_ref().map(|bound| bound.least.0);
@@ -60,7 +60,7 @@ impl Metrics {
         });
     }
 
-    /// Notes how long it was planned.
+    /// Records the time spent planning.
     pub fn planned(&self, took: Duration) {
         let took = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
         self.with(|counted| {
@@ -77,7 +77,7 @@ impl Metrics {
         self.with(|counted| *counted.changes.entry((class, outcome)).or_default() += 1);
     }
 
-    /// Notes how long pods took from their creation until they ran.
+    /// Records the times of pods from creation to running.
     pub fn started(&self, took: &[SignedDuration]) {
         self.with(|counted| {
             for took in took {
@@ -97,33 +97,33 @@ impl Metrics {
         self.with(|counted| counted.panics += 1);
     }
 
-    /// Notes what could not be read at the last round.
+    /// Records what could not be read in the last round.
     pub fn unread(&self, sources: BTreeSet<Arc<str>>) {
         self.with(|counted| counted.unread = sources);
     }
 
-    /// Notes whether the Lease is held.
+    /// Records whether the Lease is held.
     pub fn leading(&self, is_leading: bool) {
         self.with(|counted| counted.is_leading = is_leading);
     }
 
-    /// Counts a NodeClaim that was made.
+    /// Counts a NodeClaim that was created.
     pub fn claim_created(&self) {
         self.with(|counted| counted.created += 1);
     }
 
-    /// Counts a NodeClaim that is gone.
+    /// Counts a NodeClaim that was deleted.
     pub fn claim_terminated(&self) {
         self.with(|counted| counted.terminated += 1);
     }
 
-    /// Returns the text that Prometheus reads.
+    /// Returns the metrics as text.
     #[must_use]
     pub fn text(&self) -> String {
         let counted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut text = String::new();
         let mut family = |name: &str, kind: &str, help: &str, lines: Vec<String>| {
-            // Writing to a text cannot fail.
+            // Writing to a string cannot fail.
             let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}");
             lines.iter().for_each(|line| {
                 let _ = writeln!(text, "{name}{line}");
@@ -177,7 +177,7 @@ impl Metrics {
     }
 }
 
-/// The quantiles that Karpenter names, of the last pods.
+/// Returns the same quantiles as Karpenter, over the latest pods.
 fn quantiles(started: &VecDeque<u64>) -> impl Iterator<Item = (&'static str, u64)> {
     const QUANTILES: [(&str, usize); 5] = [("0", 0), ("0.5", 50), ("0.9", 90), ("0.99", 99), ("1", 100)];
     let mut sorted: Vec<u64> = started.iter().copied().collect();

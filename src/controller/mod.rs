@@ -1,5 +1,5 @@
-//! The modes `auto` and `review` in the cluster: holds the Lease, looks, has rounds planned on a thread of their own, has what
-//! `automatic` chooses and what people have merged carried out, has proposed what they review, and says how it is.
+//! The controller, for the modes `auto` and `review` in the cluster: holds the Lease, plans rounds on a separate thread,
+//! applies what `automatic` chooses and what people have merged, proposes plans for review, and reports its state.
 //!
 //! ```text
 //!  Lease ─▶ session ─▶ looks: pods that wait, NodeFleet ─▶ automatic::Rounds ─▶ round: observe, plan, judge (a thread)
@@ -11,16 +11,16 @@
 //!                         └─────────────────────────────────────────────────┘
 //! ```
 //!
-//! By [`Role`] one process does all of it, or two with rights of their own: the controller has the lines above without
-//! `proposing`, and only reads Git and the forge; the proposer only reads Azure and the cluster:
+//! Depending on [`Role`], one process does everything, or two with separate permissions: the controller does the above
+//! without `proposing`, and only reads Git and the forge; the proposer only reads Azure and the cluster:
 //!
 //! ```text
 //!  Lease of its own ─▶ proposer: desk ─▶ round: observe ─▶ reviewing ─▶ proposing ─▶ repository, pull requests
 //!                         └─▶ what hinders it, on that Lease ─▶ the controller's desk ─▶ NodeFleet's status
 //! ```
 //!
-//! Must never decide what is to be done, nor write past the Lease's gate. A process that starts anew needs no memory: the
-//! ledger and the claims hold all.
+//! Must never decide what to do, nor write past the Lease's gate. A restarted process needs no memory: the ledger and the
+//! claims hold all state.
 
 mod beside;
 mod bulletin;

@@ -1,22 +1,22 @@
-//! Failures that come again and again, said once: a loop that fails every second fills no log.
+//! Logs recurring failures once: a loop that fails every second must not fill the log.
 
 use std::collections::BTreeMap;
 
 use crate::cluster::ClusterFailure;
 
-/// What was said last of each subject.
+/// Last logged failure of each subject.
 #[derive(Debug, Default)]
 pub(super) struct Once(BTreeMap<&'static str, String>);
 
 impl Once {
-    /// Says that something failed, unless that was said in these words last.
+    /// Logs a failure, unless it equals the last one of this subject.
     pub(super) fn failed(&mut self, subject: &'static str, failure: &ClusterFailure) {
         if self.is_news(subject, &failure.what) {
             tracing::warn!(hint = failure.hint, "{subject}: {}", failure.what);
         }
     }
 
-    /// Forgets what was said: it works again.
+    /// Forgets the failure of a subject that works again.
     pub(super) fn works(&mut self, subject: &'static str) {
         self.0.remove(subject);
     }

@@ -1,7 +1,7 @@
-//! Proposals kept up: for each class that is reviewed one is opened, kept, replaced or closed, as `automatic` says.
+//! Upkeep of proposals: for each reviewed class, a proposal is opened, kept, replaced or closed as `automatic` decides.
 //!
-//! A pull request is closed with its reason before its branch goes. Must never change a branch that somebody else has committed
-//! to.
+//! A pull request is closed with its reason before its branch is deleted. Must never change a branch with commits by
+//! others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -17,40 +17,40 @@ use crate::offline::validity::Validity;
 use crate::offline::{Planner, World};
 use crate::plan::Plan;
 
-/// What one step leaves to the next.
+/// State that is passed from one step to the next.
 #[derive(Clone, Default)]
 pub(super) struct Progress {
-    /// How long each class has been as it is.
+    /// How long each class has been in its current state.
     pub(super) upkeep: BTreeMap<ChangeClass, Upkeep>,
-    /// What would be proposed of each.
+    /// The current draft of each class.
     pub(super) drafts: Drafts,
 }
 
-/// What became of proposals.
+/// Result of the upkeep.
 #[derive(Default)]
 pub(super) struct Proposed {
-    /// What was proposed, and of which class.
+    /// The new proposal, with its class.
     pub(super) placed: Option<(ChangeClass, Placed)>,
-    /// The proposals that went.
+    /// The proposals that were closed.
     pub(super) gone: Vec<Gone>,
-    /// What stands in the way, a line each.
+    /// Obstacles, one line each.
     pub(super) troubles: Vec<String>,
 }
 
-/// What proposals are kept up with.
+/// Inputs of the upkeep.
 pub(super) struct Proposals<'a> {
     pub(super) board: &'a dyn Board,
-    /// The world in which nothing is kept back for a review.
+    /// The world in which no change is held for review.
     pub(super) world: &'a World,
     pub(super) planner: &'a Planner,
-    /// The file of the key that plans are signed with, where they are.
+    /// The file of the signing key, if plans are signed.
     pub(super) key: Option<&'a Path>,
     pub(super) clock_speed: u32,
     pub(super) proposed: Proposed,
 }
 
 impl<'a> Proposals<'a> {
-    /// Goes through the classes that are reviewed; proposes one at most: the next step sees what that changed.
+    /// Goes through the reviewed classes; proposes at most one plan, so that the next step sees its effect.
     pub(super) fn keep_up(mut self, Progress { upkeep, drafts }: &mut Progress) -> Proposed {
         let reviewed = &self.world.policy.fleet.reviewed;
         let others = self.board.others(None).into_iter().map(|other| other.name);
@@ -65,13 +65,13 @@ impl<'a> Proposals<'a> {
         self.proposed
     }
 
-    /// Takes back what is proposed of a class that is no longer reviewed, unless a person may have proposed it.
+    /// Withdraws the proposals of a class that is no longer reviewed, unless a person may have proposed them.
     fn take_back(&mut self, class: ChangeClass) {
         let open = if self.board.is_only_ours() { self.board.open(class) } else { Vec::new() };
         open.iter().for_each(|open| self.end(open.name, "it is no longer reviewed"));
     }
 
-    /// Keeps up what is proposed of a class.
+    /// Updates the proposal of a class.
     fn of_class(&mut self, class: ChangeClass, upkeep: &mut Upkeep, drafts: &mut Drafts) {
         let (board, times) = (self.board, (self.board.at(), self.clock_speed));
         let open = self.open(class);
@@ -109,8 +109,8 @@ impl<'a> Proposals<'a> {
         }
     }
 
-    /// Returns the open proposal of a class. Of several, as two controllers may have opened for a moment, one stays: what people
-    /// have edited, else the last.
+    /// Returns the open proposal of a class. If there are several, because two controllers overlapped, keeps one: an
+    /// edited one, else the last.
     fn open(&mut self, class: ChangeClass) -> Option<Stands<'a>> {
         let mut of_class = self.board.open(class);
         of_class.sort_by_key(|it| (it.open.people == People::Edited, seen_at(it), it.name.to_owned()));
@@ -121,7 +121,7 @@ impl<'a> Proposals<'a> {
         open
     }
 
-    /// What would be proposed now of a class, in the pools where it is reviewed.
+    /// Plans the proposal of a class, in the pools in which it is reviewed.
     fn fresh(&self, class: ChangeClass) -> Result<Plan, String> {
         let mut world = self.world.clone();
         world.valid_for = Some(Validity::OfClasses);
@@ -142,7 +142,7 @@ impl<'a> Proposals<'a> {
         })
     }
 
-    /// Takes a proposal away.
+    /// Closes a proposal.
     fn end(&mut self, name: &str, why: &str) {
         match self.board.end(name, why) {
             Ok(gone) => self.proposed.gone.push(gone),
@@ -150,7 +150,7 @@ impl<'a> Proposals<'a> {
         }
     }
 
-    /// Says beside a proposal that people are at in what it differs from what would be proposed now.
+    /// Comments on an edited or reviewed proposal how it differs from a current plan.
     fn say_differences(&mut self, open: &Stands<'_>, fresh: &Plan) {
         let Some(plan) = open.open.plan else { return };
         if let Err(fault) = self.board.say_differences(open.name, &differences(plan, fresh)) {
@@ -159,18 +159,17 @@ impl<'a> Proposals<'a> {
     }
 }
 
-/// When the world was seen that a proposal was made of.
+/// Returns when the world of a proposal was observed.
 fn seen_at(proposal: &Stands<'_>) -> Option<Timestamp> {
     proposal.open.plan?.spec.execution.as_ref()?.seen_at
 }
 
-/// The classes that the controller proposes by itself. Nodes of a pool go because somebody asks for it: what a person proposed of
-/// that is theirs to end.
+/// Returns the classes that the controller proposes itself. `delete-pool` is left out: people request it, and end it.
 pub(super) fn proposed_by_itself() -> impl Iterator<Item = ChangeClass> {
     PROPOSED.into_iter().filter(|class| *class != ChangeClass::DeletePool)
 }
 
-/// Whether people review a class, or one that is proposed with it.
+/// Returns whether a class is reviewed, or one that is proposed with it.
 pub(super) fn is_reviewed(reviewed: &Reviewed, class: ChangeClass) -> bool {
     together(class).iter().any(|class| reviewed.has_any(*class))
 }

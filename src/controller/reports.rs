@@ -1,7 +1,7 @@
-//! Writes that only report how it is: the NodeFleet's status, and when pods came to nodes or left them. They wait in queues
-//! of their own, so that an API server that takes its time over them delays nothing that is due.
+//! Writes that only report state: the NodeFleet's status, and the times of pod events on nodes. They have their own
+//! queues, so a slow API server does not delay other writes.
 //!
-//! Of reports about one object only the last is kept. Must never carry a write on which anything rests.
+//! Only the latest report about an object is kept. Must never carry a write that anything depends on.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,16 +13,16 @@ use tokio::task::JoinHandle;
 
 use crate::cluster::Writer;
 
-/// How many objects' reports wait at most; what is reported beyond is reported again later by whoever does.
+/// Maximum number of objects with queued reports; callers repeat reports that exceed it.
 const WAITING_MAX: usize = 10_000;
 
-/// The wait after the first failure, doubled after each further one.
+/// Delay after the first failure, doubled after each further one.
 const AGAIN_FIRST: Duration = Duration::from_secs(1);
 
-/// The longest wait after a failure.
+/// Maximum delay after a failure.
 const AGAIN_MAX: Duration = Duration::from_secs(30);
 
-/// A queue of reports. Dropped, it writes no more.
+/// A queue of reports. It stops writing when dropped.
 pub(super) struct Reports {
     queue: Arc<Queue>,
     writing: JoinHandle<()>,
@@ -36,14 +36,14 @@ struct Queue {
 
 #[derive(Default)]
 struct Waiting {
-    /// Patches of the status by the paths of their objects.
+    /// Status patches by the paths of their objects.
     patches: BTreeMap<String, Value>,
-    /// The one that is being written.
+    /// The patch that is being written.
     current: Option<(String, Value)>,
 }
 
 impl Waiting {
-    /// Takes a report in. One that says what is being written anyhow is not needed; later ones replace earlier ones.
+    /// Adds a report. One that equals the patch being written is skipped; later ones replace earlier ones.
     fn push(&mut self, path: String, patch: Value) {
         if self.current.as_ref().is_some_and(|(current, being)| *current == path && *being == patch) {
             self.patches.remove(&path);
@@ -59,14 +59,14 @@ impl Waiting {
 }
 
 impl Reports {
-    /// Starts a queue of what is called so in the log.
+    /// Starts a queue; `what` is its name in the log.
     pub(super) fn begin(writer: Writer, what: &'static str) -> Self {
         let queue = Arc::<Queue>::default();
         let writing = tokio::spawn(write(Arc::clone(&queue), writer, what));
         Self { queue, writing }
     }
 
-    /// Has the status of an object patched, soon.
+    /// Queues a patch of an object's status.
     pub(super) fn patch_status(&self, path: String, patch: Value) {
         self.queue.with(|waiting| waiting.push(path, patch));
         self.queue.more.notify_one();

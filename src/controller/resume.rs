@@ -1,4 +1,4 @@
-//! The ledger: what an earlier process has begun is read back from it, and what is old goes.
+//! Recovery from the ledger: reads back the started plans of earlier processes, and deletes old ones.
 
 use super::looks::items;
 use crate::apply;
@@ -7,18 +7,19 @@ use crate::ledger::{self, NeverJoined, PLANS, Recorded};
 use crate::plan::{Plan, file};
 use crate::snapshot::Abandoned;
 
-/// What earlier processes left.
+/// State that earlier processes left.
 pub(super) struct Left {
-    /// The plans that were not ended, the oldest first.
+    /// The unfinished plans, oldest first.
     pub(super) plans: Vec<Plan>,
-    /// The VMs that came and did not join, the first one first.
+    /// The VMs that were created and did not join, oldest first.
     pub(super) never_joined: Vec<NeverJoined>,
 }
 
-/// Returns what earlier processes left: what `is_taken_up` of the plans that were not ended. A plan that cannot be read back is said and left alone.
+/// Returns the state that earlier processes left, with the unfinished plans that `is_taken_up` selects. A plan that
+/// cannot be read back is reported and skipped.
 ///
 /// # Errors
-/// NodePlans cannot be listed: what has begun is not known.
+/// NodePlans cannot be listed: the started changes are unknown.
 pub(super) async fn left(
     cluster: &Cluster,
     is_taken_up: fn(&Recorded) -> bool,
@@ -38,7 +39,7 @@ pub(super) async fn left(
     Ok(Left { plans, never_joined: ledger.never_joined() })
 }
 
-/// Returns whether a plan of a controller has begun that is not over. Where the kind is not installed, none has.
+/// Returns whether a plan of a controller is in progress. If the kind is not installed, none is.
 ///
 /// # Errors
 /// NodePlans cannot be listed.
@@ -51,19 +52,19 @@ pub(super) async fn has_begun(cluster: &Cluster) -> Result<bool, ClusterFailure>
     Ok(ledger::read(&plans).unfinished().any(is_own))
 }
 
-/// Whether the controller goes on with a plan in mode `auto`, whoever began it. What was merged in Git is gone on with by who
-/// applies that, and what was approved in the cluster is taken up while it is approved.
+/// Returns whether the controller resumes a plan in mode `auto`, whoever started it. Plans merged in Git are resumed by
+/// those who apply them, and plans approved in the cluster are resumed while they are approved.
 pub(super) const fn is_ours_to_finish(plan: &Recorded) -> bool {
     plan.folder.is_none() && !plan.needs_approval
 }
 
-/// Whether the controller began a plan itself: nothing else is wound down. What a person began by `nodeform apply`, that
-/// person goes on with.
+/// Returns whether the controller started a plan itself: only those are wound down. Plans started by `nodeform apply`
+/// are left to the person.
 pub(super) const fn is_own(plan: &Recorded) -> bool {
     plan.is_automatic
 }
 
-/// Takes away what removals have begun whose plan is gone or has ended.
+/// Cancels removals whose plan was deleted or has ended.
 pub(super) async fn lift(writer: &Writer, abandoned: &[Abandoned]) {
     for Abandoned { node, plan, .. } in abandoned {
         tracing::info!(%node, plan = &**plan, "cancelling removal: its plan was deleted or has ended");
@@ -73,7 +74,7 @@ pub(super) async fn lift(writer: &Writer, abandoned: &[Abandoned]) {
     }
 }
 
-/// Lets NodePlans go that nobody asks for any more.
+/// Deletes NodePlans that are no longer needed.
 pub(super) async fn tidy(writer: &Writer) {
     if let Err(fault) = apply::tidy(writer, writer.cluster().clock().now()).await {
         tracing::warn!(hint = fault.hint(), "could not delete old NodePlans: {fault}");

@@ -1,7 +1,7 @@
-//! What a step makes of the repository: which merged plan is applied next; where none is, what is proposed.
+//! One review step: determines which merged plan is applied next; if there is none, what is proposed.
 //!
-//! The same functions as `nodeform propose` and `nodeform apply --merged`. Must never apply a plan of a branch that could not be
-//! read.
+//! It uses the same functions as `nodeform propose` and `nodeform apply --merged`. Must never apply a plan of a branch
+//! that could not be read.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,13 +17,13 @@ use crate::plan::{ChangeId, Plan};
 use crate::review::proposal::FolderName;
 use crate::review::{ApprovedPlan, CheckedPlan, NotApproved, Terms};
 
-/// What a step works with.
+/// Inputs of a step.
 pub(super) struct Asked {
     pub(super) world: World,
     pub(super) desk: Desk,
-    /// The changes that have begun, by the ids of their plans.
+    /// The started changes, by plan id.
     pub(super) begun: BTreeMap<Arc<str>, BTreeSet<ChangeId>>,
-    /// The plans that are not taken up now: they are carried out already, or wait and were looked at a moment ago.
+    /// Plans that are skipped now: in progress, or waiting and checked recently.
     pub(super) passed_over: BTreeSet<Arc<str>>,
     pub(super) progress: Progress,
     pub(super) planner: Arc<Planner>,
@@ -31,7 +31,7 @@ pub(super) struct Asked {
     pub(super) clock_speed: u32,
 }
 
-/// What a step comes to.
+/// Result of a step.
 pub(super) struct Done {
     pub(super) world: World,
     pub(super) desk: Desk,
@@ -40,15 +40,15 @@ pub(super) struct Done {
     pub(super) progress: Progress,
 }
 
-/// A merged plan, as far as it is applied.
+/// The applicable part of a merged plan.
 pub(super) struct Begins {
     pub(super) name: FolderName,
     pub(super) plan: ApprovedPlan,
-    /// What there is to say of what is left of it.
+    /// Remarks on the rest of it, for the log.
     pub(super) said: Vec<String>,
 }
 
-/// Whether a step has anything to do: something is approved, or may be proposed.
+/// Returns whether a step has anything to do: a plan is approved, or may be proposed.
 pub(super) fn is_needed(world: &World, desk: &Desk) -> bool {
     let reviewed = &world.policy.fleet.reviewed;
     let stands = |class| desk.board.is_only_ours() && !desk.board.open(class).is_empty();
@@ -56,7 +56,7 @@ pub(super) fn is_needed(world: &World, desk: &Desk) -> bool {
         || proposed_by_itself().any(|class| is_reviewed(reviewed, class) || stands(class))
 }
 
-/// Decides what of the merged plans begins; where none does, what is proposed. Plans, and waits for Git, on this thread.
+/// Determines which merged plan starts; if none does, updates proposals. Plans, and waits for Git, on this thread.
 pub(super) fn step(asked: Asked) -> Done {
     let Asked { world, desk, begun, passed_over, mut progress, planner, repository, clock_speed } = asked;
     let world = automatic::to_be_reviewed(&world);
@@ -70,7 +70,7 @@ pub(super) fn step(asked: Asked) -> Done {
             merged.look((&world, &desk), folder, begun);
         }
     }
-    // Whether people closed a pull request is not known while the forge does not say.
+    // Without the forge's answer, it is unknown whether people closed a pull request.
     let may_propose = desk.proposes(role) && !world.policy.fleet.is_suspended && desk.board.may_propose();
     let proposed = match merged.begins.is_none() && may_propose {
         true => {
@@ -84,8 +84,8 @@ pub(super) fn step(asked: Asked) -> Done {
     Done { world, desk, merged, proposed, progress }
 }
 
-/// Whether a world shows the nodes that a plan has begun to make. One that was read before does not: by it the pods that they are
-/// for would have no place.
+/// Returns whether a world shows the nodes that a plan has started to create. In one that was read earlier, their pods
+/// would be unschedulable.
 fn shows(world: &World, plan: &Plan, begun: &BTreeSet<ChangeId>) -> bool {
     let claims: BTreeSet<&ClaimName> =
         world.snapshot.nodes.iter().filter_map(|node| node.claim.as_ref()).collect();
@@ -93,19 +93,19 @@ fn shows(world: &World, plan: &Plan, begun: &BTreeSet<ChangeId>) -> bool {
     own.all(|(_, create, _)| claims.contains(&create.claim))
 }
 
-/// What became of the merged plans that were looked at, one after the other.
+/// Results of the merged plans that were checked, one after the other.
 #[derive(Default)]
 pub(super) struct Merging {
-    /// The one that begins.
+    /// The plan that starts.
     pub(super) begins: Option<Begins>,
-    /// Those that expired before they began: that is written down.
+    /// The plans that expired before they started, which is recorded.
     pub(super) expired: Vec<Begins>,
-    /// Those of which nothing is done.
+    /// The plans that are not applied.
     pub(super) refused: Vec<Refused>,
 }
 
 impl Merging {
-    /// Looks what of a merged plan begins.
+    /// Determines which part of a merged plan starts.
     fn look(&mut self, (world, desk): (&World, &Desk), folder: &Folder, begun: &BTreeSet<ChangeId>) {
         let Folder { name, proposal, approved_by } = folder;
         let plan = proposal.plan.clone();

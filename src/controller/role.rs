@@ -1,21 +1,22 @@
-//! What of the work one process does: who may write to Azure and the cluster need not be who may write to Git.
+//! Role of a process: writing to Azure and the cluster can be separated from writing to Git.
 //!
-//! Must never be guessed of what a token may do: people say it.
+//! Must never be derived from a token's permissions: users set it.
 
-/// What of the work a process does.
+/// The part of the work that a process does.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Role {
     /// All of it, in one process.
     #[default]
     All,
-    /// The automatic work and what is merged: writes to Azure and the cluster, and only reads Git and the forge.
+    /// Automatic and merged changes: writes to Azure and the cluster, and only reads Git and the forge.
     Controller,
-    /// What people review: writes to Git and the forge, and only reads Azure and the cluster, but for its own Lease.
+    /// Proposals for review: writes to Git and the forge, and only reads Azure and the cluster, except for its own
+    /// Lease.
     Proposer,
 }
 
 impl Role {
-    /// Whether it carries plans out.
+    /// Returns whether it applies plans.
     #[must_use]
     pub const fn applies(self) -> bool {
         match self {
@@ -24,7 +25,7 @@ impl Role {
         }
     }
 
-    /// Whether it writes to Git and the forge.
+    /// Returns whether it writes to Git and the forge.
     #[must_use]
     pub const fn proposes(self) -> bool {
         match self {

@@ -1,7 +1,7 @@
-//! One round: the cluster and Azure are read, and planned on a thread of its own, in two steps. New nodes for pods that wait
-//! come first and may begin at once; all else is planned behind them, and only where none of them begins.
+//! One round: reads the cluster and Azure, and plans on a separate thread in two steps. New nodes for pending pods are
+//! planned first and may start immediately; everything else is planned afterwards, and only if none of them starts.
 //!
-//! Where nothing has changed since a round that had nothing to do, nothing is planned.
+//! If nothing has changed since a round without changes, nothing is planned.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,7 +24,7 @@ use crate::plan::{ChangeId, Plan};
 use crate::policy::Policy;
 use crate::review::{CheckedPlan, RefusedPlan};
 
-/// What is read, and how it is planned.
+/// What to read, and how to plan it.
 #[derive(Clone)]
 pub(super) struct Asked {
     pub(super) cluster: Cluster,
@@ -33,53 +33,53 @@ pub(super) struct Asked {
     pub(super) catalogs: Catalogs,
     pub(super) mode: Mode,
     pub(super) back_off: BackOff,
-    /// The spot offerings that Azure took away of late.
+    /// Spot offerings from which Azure recently evicted VMs.
     pub(super) resting: Vec<Refusal>,
-    /// What earlier rounds worked out: plans are the same without it, only later.
+    /// Cache of earlier rounds: it speeds up planning and does not change plans.
     pub(super) planner: Arc<Planner>,
-    /// The plans that are being carried out here, whatever becomes of their NodePlans.
+    /// Plans in progress here, even if their NodePlans are gone.
     pub(super) in_flight: BTreeSet<Arc<str>>,
-    /// What the last round leaves where it had nothing to do and nothing is in flight.
+    /// State of the last round, if it had no changes and no plan is in progress.
     pub(super) rest: Option<Arc<Rest>>,
     pub(super) clock_speed: u32,
-    /// Panics are counted there.
+    /// Counts panics.
     pub(super) metrics: Arc<Metrics>,
 }
 
-/// What a step of a round comes to.
+/// Result of a step of a round.
 pub(super) enum Step {
-    /// The first: what was seen, and what is needed at once.
+    /// First step: what was read, and the urgent changes.
     Seen(Box<Seen>),
-    /// The second: all else.
+    /// Second step: everything else.
     Rest(Box<Planning>),
-    /// Where nothing begins by itself: what people review.
+    /// If nothing starts automatically: the review step.
     Reviewed(Box<Done>),
 }
 
-/// New nodes for pods that wait.
+/// New nodes for pending pods.
 pub(super) struct Creates {
     pub(super) plan: CheckedPlan,
-    /// What is asked for, without what is not to be tried now.
+    /// The policy, without what is backed off.
     pub(super) policy: Policy,
 }
 
-/// The world as a round saw it, with what is needed at once.
+/// The world that a round read, with the urgent changes.
 pub(super) struct Seen {
-    /// When the round began to read.
+    /// When the round started to read.
     pub(super) at: Timestamp,
     pub(super) world: World,
     definition: Definition,
-    /// What is needed at once; none where nothing has changed since there was nothing to do.
+    /// The urgent changes; `None` if nothing has changed since a round without changes.
     pub(super) first: Option<First>,
-    /// How long it was planned.
+    /// Time spent planning.
     pub(super) took: Duration,
-    /// What was noticed when it was read.
+    /// Warnings of the observation.
     pub(super) warnings: Vec<String>,
     /// What could not be read.
     pub(super) unread: Vec<Unread>,
 }
 
-/// Why there is no plan.
+/// Reason why there is no plan.
 #[derive(Debug, Default)]
 pub(super) struct NoRound {
     pub(super) because: Vec<String>,
@@ -107,49 +107,49 @@ impl NoRound {
     }
 }
 
-/// What is needed at once.
+/// The urgent changes.
 pub(super) struct First {
-    /// New nodes for pods that wait; none in mode `observe`, where there is only the plan of all.
+    /// New nodes for pending pods; `None` in mode `observe`, which has a single plan.
     pub(super) creates: Option<Creates>,
-    /// The nodes that somebody deletes and that go, where there are any.
+    /// Deletion of the nodes that users are deleting, if any can proceed.
     pub(super) deleted: Option<CheckedPlan>,
-    /// Those that wait.
+    /// Nodes whose deletion by a user waits.
     pub(super) waits: Vec<Waits>,
 }
 
-/// A round that was planned to its end.
+/// A completely planned round.
 pub(super) struct Planning {
-    /// When it began to read.
+    /// When it started to read.
     pub(super) at: Timestamp,
     pub(super) world: World,
     pub(super) creates: Option<Creates>,
-    /// The changes that the nodes go by which somebody deletes.
+    /// Changes that delete the nodes that users are deleting.
     pub(super) deleted: BTreeSet<ChangeId>,
-    /// All that [`Creates`] does not hold; in mode `observe` the whole.
+    /// Everything that [`Creates`] does not contain; the whole plan in mode `observe`.
     pub(super) rest: CheckedPlan,
-    /// How long it was planned.
+    /// Time spent planning.
     pub(super) took: Duration,
-    /// What the next round may go by, where there is nothing to do.
+    /// State for the next round, if there is nothing to do.
     pub(super) at_rest: Option<Rest>,
 }
 
 impl Planning {
-    /// Returns the plan that had all pods that wait before it.
+    /// Returns the plan that had all pending pods as its input.
     pub(super) fn with_waiting(&self) -> &Plan {
         self.creates.as_ref().map_or_else(|| self.rest.plan(), |creates| creates.plan.plan())
     }
 }
 
-/// Reads, and plans what is needed at once.
+/// Reads the world, and plans the urgent changes.
 ///
 /// # Errors
-/// Everything that keeps a plan from being made.
+/// Everything that prevents a plan.
 pub(super) async fn first(asked: Asked) -> Result<Step, NoRound> {
     let at = asked.cluster.clock().now();
     let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
     let seen = seen.map_err(|faults| NoRound::of_observing(&faults))?;
     let unread = seen.unread.clone();
-    // Behind the objects: a kind that was to go when they were read is to go still.
+    // Read after the objects: a kind that was being deleted when they were read still is.
     let definition = looks::definition(&asked.cluster).await;
     let metrics = Arc::clone(&asked.metrics);
     let work = move || needed_at_once(&asked, (seen, definition), at);
@@ -159,10 +159,10 @@ pub(super) async fn first(asked: Asked) -> Result<Step, NoRound> {
     }
 }
 
-/// Reads the world, of which nothing is planned here.
+/// Reads the world without planning.
 ///
 /// # Errors
-/// Everything that keeps a plan from being made.
+/// Everything that prevents a plan.
 pub(super) async fn seen(asked: Asked) -> Result<(World, Vec<Unread>), NoRound> {
     let at = asked.cluster.clock().now();
     let seen = observe(&asked.cluster, &asked.azure, &asked.named).await;
@@ -176,10 +176,10 @@ pub(super) async fn seen(asked: Asked) -> Result<(World, Vec<Unread>), NoRound> 
     }
 }
 
-/// Plans all else of what the first step saw, where nothing of it begins but the nodes that somebody deletes.
+/// Plans everything else for the world of the first step, if none of its changes starts except deletions by users.
 ///
 /// # Errors
-/// The judge refuses the plan.
+/// The checker rejects the plan.
 pub(super) async fn rest(
     asked: Asked,
     seen: Seen,
@@ -226,7 +226,7 @@ fn needed_at_once(
     Ok(Seen { at, world, definition, first: first.transpose()?, took: started.elapsed(), warnings, unread })
 }
 
-/// The world of the plan that comes first: in mode `observe` that is all there is.
+/// Returns the world of the first plan: in mode `observe`, the whole world.
 fn to_be_tried(asked: &Asked, world: &World, at: Timestamp) -> World {
     match asked.mode {
         Mode::Observe => world.clone(),
@@ -258,7 +258,7 @@ fn all_else(
     Ok(Planning { at, world, creates, deleted, rest, took, at_rest })
 }
 
-/// Plans the nodes that somebody deletes; whatever keeps them keeps nothing else.
+/// Plans the deletion of the nodes that users are deleting; obstacles to it affect nothing else.
 fn by_hand(world: &World, definition: &Definition, mode: Mode) -> (Option<CheckedPlan>, Vec<Waits>) {
     let ByHand { world: asked, mut waits } = automatic::by_hand(world, definition, mode);
     let Some(asked) = asked else { return (None, waits) };
@@ -278,7 +278,7 @@ fn by_hand(world: &World, definition: &Definition, mode: Mode) -> (Option<Checke
     }
 }
 
-/// Returns the world that was seen, as `plan --live` does.
+/// Returns the observed world, as `plan --live` does.
 fn world(asked: &Asked, mut seen: Observation, at: Timestamp) -> Result<World, Vec<Problem>> {
     let ledger = seen.azure.as_mut().and_then(|facts| facts.ledger.as_mut());
     let plans = ledger.and_then(|ledger| ledger.plans.as_mut());
@@ -286,12 +286,12 @@ fn world(asked: &Asked, mut seen: Observation, at: Timestamp) -> Result<World, V
     if asked.mode == Mode::Observe {
         seen.sources.iter_mut().for_each(with_one_fleet);
     }
-    // Nobody reads this snapshot but the next line, which has the catalogue.
+    // This snapshot is used by the next line only, which adds the catalog.
     let laid = seen.laid(Request::default(), at)?;
     offline::world(Request { laid: Some(laid), catalogs: asked.catalogs.clone(), ..Request::default() })
 }
 
-/// Leaves the first of several NodeFleets, by name: nothing is done where there are several, and plans are shown all the same.
+/// Keeps the first of several NodeFleets, by name: nothing is applied if there are several, but plans are shown.
 fn with_one_fleet(source: &mut Source) {
     if source.name != "<nodefleets>" {
         return;

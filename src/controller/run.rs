@@ -1,4 +1,4 @@
-//! From Lease to Lease: which mode, whose Lease, a session while it is held.
+//! Main loop over terms of leadership: reads the mode, acquires its Lease, and runs a session while it is held.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,50 +20,50 @@ use crate::model::Mode;
 use crate::observe::Named;
 use crate::offline::Catalogs;
 
-/// How long is waited after what failed.
+/// Delay after a failure.
 const AGAIN: Duration = Duration::from_secs(2);
 
-/// How long a session may take to end in order once the controller is to end.
+/// Time for a session to end in order once the controller is stopped.
 const ENDING_MAX: Duration = Duration::from_millis(1_200);
 
-/// What is said where the Lease cannot be had.
+/// Log message if the Lease cannot be acquired.
 pub(super) const NOT_OURS: &str = "cannot become leader";
 
-/// What the controller works with.
+/// The controller's clients and settings.
 pub struct Controller {
     /// The cluster.
     pub cluster: Cluster,
     /// Azure.
     pub azure: Azure,
-    /// Which managed cluster it is.
+    /// Names of the managed cluster.
     pub named: Named,
     /// Lists of sizes and prices to use instead of the embedded ones.
     pub catalogs: Catalogs,
-    /// Who speaks to the repository that plans are reviewed in.
+    /// Access to the repository in which plans are reviewed.
     pub repository: Repository,
-    /// Who holds the Lease: of this process alone.
+    /// Identity for the Lease, unique to this process.
     pub identity: String,
-    /// What is counted.
+    /// The metrics.
     pub metrics: Arc<Metrics>,
-    /// What the probes ask.
+    /// State for the probes.
     pub health: Arc<Health>,
-    /// Whether to end.
+    /// Stop signals.
     pub stop: Stop,
 }
 
-/// Runs until it is stopped: nothing new begins then, and the Lease is let go.
+/// Runs until it is stopped: then no new changes start, and the Lease is released.
 pub async fn run(controller: &Controller) {
     match controller.repository.role {
-        // Each is large, and whoever waits for it has a stack of two megabytes.
+        // These futures are large, and the waiting thread has a stack of 2 MB.
         Role::All | Role::Controller => Box::pin(leads(controller)).await,
         Role::Proposer => Box::pin(proposer::run(controller)).await,
     }
 }
 
-/// Looks and applies, from Lease to Lease.
+/// Plans and applies while a Lease is held, and acquires it again when it is lost.
 async fn leads(controller: &Controller) {
     let (mut standby, mut once) = (Standby::default(), Once::default());
-    // Whether anything may have begun that nobody has ended.
+    // Whether started changes may exist that have not ended.
     let mut may_have_begun = true;
     while !controller.stop.is_asked() {
         controller.health.progressed();
@@ -131,7 +131,7 @@ async fn leads(controller: &Controller) {
     }
 }
 
-/// Reads the mode. The first time that the API server answers, it is asked as well whether it serves the kinds.
+/// Reads the mode. Until the API server is ready, also checks whether it serves the required kinds.
 pub(super) async fn standing(controller: &Controller) -> Result<Standing, ClusterFailure> {
     let found = looks::standing(&controller.cluster).await?;
     if !controller.health.is_ready() {
@@ -147,18 +147,18 @@ pub(super) async fn standing(controller: &Controller) -> Result<Standing, Cluste
     Ok(found.standing)
 }
 
-/// Whoever else holds the Lease, and is none of the replicas.
+/// A holder of the Lease that is not a replica.
 #[derive(Clone, Debug)]
 pub(super) struct Beside {
     /// The namespace of the Lease.
     pub(super) namespace: String,
     /// The holder.
     pub(super) holder: String,
-    /// Whether it reports the state of the fleet itself: nobody else does then.
+    /// Whether it alone reports the state of the fleet.
     pub(super) reports: bool,
 }
 
-/// A replica that does not lead: it says once who does.
+/// A standby replica, which logs each leader once.
 #[derive(Default)]
 pub(super) struct Standby {
     leader: String,
@@ -173,13 +173,13 @@ impl Standby {
     }
 }
 
-/// What is done while a Lease is held.
+/// What to do while a Lease is held.
 pub(super) struct Doing {
     /// The mode.
     pub(super) mode: Mode,
-    /// Who else holds the Lease: it is observed then, whatever the NodeFleet says.
+    /// The other holder of the Lease: while there is one, this process only observes, whatever the NodeFleet sets.
     pub(super) beside: Option<Beside>,
-    /// Whether what has begun is ended first, though the mode is `observe`.
+    /// Whether started changes are ended first, although the mode is `observe`.
     pub(super) winds_down: bool,
 }
 
@@ -189,14 +189,14 @@ impl Doing {
     }
 }
 
-/// What is held, and what is done meanwhile.
+/// The held Lease, and what to do meanwhile.
 struct Leading {
     held: lease::Held,
     doing: Doing,
 }
 
-/// Gets the Lease under which things are done, where something has begun that nobody has ended, else that of who only looks.
-/// Where somebody holds the former who is none of the replicas, what has begun is theirs.
+/// Acquires the leader's Lease if started changes have not ended, else the observer's Lease. If the holder of the
+/// former is not a replica, the started changes are left to it.
 async fn winding(controller: &Controller, standby: &mut Standby) -> Result<Option<Leading>, ClusterFailure> {
     if !resume::has_begun(&controller.cluster).await? {
         return leading(controller, Mode::Observe, standby).await;
@@ -213,8 +213,8 @@ async fn winding(controller: &Controller, standby: &mut Standby) -> Result<Optio
     }
 }
 
-/// Gets the Lease of a mode; nothing where another replica has it, or where the controller is to end. Where somebody holds it
-/// who is none of the replicas, it is only observed beside them.
+/// Acquires the Lease of a mode; `None` if another replica has it, or the controller is stopped. If its holder is not a
+/// replica, acquires the observer's Lease instead.
 async fn leading(
     controller: &Controller,
     mode: Mode,
@@ -232,7 +232,7 @@ async fn leading(
         return Err(failure);
     }
     let namespace = lease::namespace(&controller.cluster).await?;
-    // It may have been let go by now.
+    // It may have been released meanwhile.
     let Some(holder) = lease::holder(&controller.cluster, (&namespace, name)).await? else { return Ok(None) };
     let held = acquired(controller, lease::OBSERVE, standby).await?;
     let reports = lease::reports(&controller.cluster, (&namespace, name)).await?;
@@ -241,13 +241,13 @@ async fn leading(
     Ok(held.map(|held| Leading { held, doing }))
 }
 
-/// Gets a Lease; nothing where another replica has it, or where the controller is to end.
+/// Acquires a Lease; `None` if another replica has it, or the controller is stopped.
 pub(super) async fn acquired(
     controller: &Controller,
     name: &'static str,
     standby: &mut Standby,
 ) -> Result<Option<lease::Held>, ClusterFailure> {
-    // Karpenter's stands where Karpenter was installed; the other ones are nodeform's own.
+    // Karpenter's Lease is in its installation namespace; the others are nodeform's own.
     let namespace = match name {
         lease::OBSERVE | lease::PROPOSER => lease::NAMESPACE.to_owned(),
         _ => lease::namespace(&controller.cluster).await?,
@@ -276,15 +276,15 @@ pub(super) async fn acquired(
     }
 }
 
-/// Waits until the controller is to end.
+/// Waits until the controller is stopped.
 pub(super) async fn stopped(controller: &Controller) {
     while !controller.stop.is_asked() {
         tokio::time::sleep(Duration::from_millis(100)).await;
     }
 }
 
-/// Waits until the controller is to end and what it was doing has had its time: whoever is told to end lets the Lease go
-/// within two seconds, whatever is under way.
+/// Waits until the controller is stopped and its grace period is over: a stopped process releases the Lease within two
+/// seconds, whatever is in progress.
 pub(super) async fn out_of_time(controller: &Controller) {
     stopped(controller).await;
     tokio::time::sleep(ENDING_MAX).await;

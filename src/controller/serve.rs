@@ -1,4 +1,4 @@
-//! The two ports: metrics, and the probes of the kubelet.
+//! The two HTTP ports: metrics, and the kubelet's probes.
 
 use std::convert::Infallible;
 use std::sync::Arc;
@@ -15,26 +15,26 @@ use tokio::time::Instant;
 
 use super::metrics::Metrics;
 
-/// What is served. Prometheus refuses metrics that do not say so.
+/// Content type. Prometheus refuses metrics without it.
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// How many connections a port serves at once; whoever comes then waits.
+/// Maximum number of concurrent connections of a port; further ones wait.
 const CONNECTIONS_MAX: usize = 64;
 
-/// How long a connection may take to send a request's head.
+/// Timeout for the head of a request.
 const HEAD_MAX: Duration = Duration::from_secs(10);
 
-/// How long a connection may last: probes and scrapes take less.
+/// Maximum duration of a connection: probes and scrapes take less.
 const CONNECTION_MAX: Duration = Duration::from_secs(120);
 
-/// How long the loop may take to come round: every request in it has a deadline below that.
+/// Maximum time without progress of the loop: every request in it has a shorter deadline.
 const ROUND_MAX: Duration = Duration::from_secs(60);
 
-/// What the probes ask.
+/// State for the probes.
 #[derive(Debug)]
 pub struct Health {
     start: Instant,
-    /// When the loop made progress last: milliseconds since `start`.
+    /// Time of the loop's last progress: milliseconds since `start`.
     progressed: AtomicU64,
     is_served: AtomicBool,
 }
@@ -46,18 +46,18 @@ impl Default for Health {
 }
 
 impl Health {
-    /// Notes that the loop came round, or that a step of it has ended.
+    /// Records that the loop or a step of it has completed.
     pub fn progressed(&self) {
         let since = u64::try_from(self.start.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.progressed.store(since, Ordering::SeqCst);
     }
 
-    /// Notes that the API server has answered and serves the kinds.
+    /// Records that the API server has answered and serves the required kinds.
     pub fn is_served(&self) {
         self.is_served.store(true, Ordering::SeqCst);
     }
 
-    /// Returns for how long nothing has gone on, where that is too long.
+    /// Returns the time without progress, if it is too long.
     #[must_use]
     pub fn stuck(&self) -> Option<Duration> {
         let progressed = Duration::from_millis(self.progressed.load(Ordering::SeqCst));
@@ -65,7 +65,7 @@ impl Health {
         (since >= ROUND_MAX).then_some(since)
     }
 
-    /// Returns whether it can work, leader or standby: the API server has answered, and serves the kinds.
+    /// Returns whether it is ready, as leader or standby: the API server has answered, and serves the required kinds.
     #[must_use]
     pub fn is_ready(&self) -> bool {
         self.is_served.load(Ordering::SeqCst)
@@ -89,12 +89,12 @@ impl Health {
     }
 }
 
-/// Serves `/metrics` until it is dropped.
+/// Serves `/metrics` until the future is dropped.
 pub async fn serve_metrics(listener: TcpListener, metrics: Arc<Metrics>) {
     serve(listener, move |path| (path == "/metrics").then(|| (200, metrics.text()))).await;
 }
 
-/// Serves `/healthz` and `/readyz` until it is dropped.
+/// Serves `/healthz` and `/readyz` until the future is dropped.
 pub async fn serve_health(listener: TcpListener, health: Arc<Health>) {
     serve(listener, move |path| match path {
         "/healthz" => Some(health.alive()),
@@ -117,7 +117,7 @@ where
             continue;
         }
         let Ok((stream, _)) = listener.accept().await else {
-            // Out of file descriptors, most likely: others will be closed.
+            // Most likely out of file descriptors: other connections will be closed.
             tokio::time::sleep(std::time::Duration::from_millis(50)).await;
             continue;
         };
@@ -135,7 +135,7 @@ where
             let io = TokioIo::new(stream);
             let mut builder = hyper::server::conn::http1::Builder::new();
             builder.timer(TokioTimer::new()).header_read_timeout(HEAD_MAX);
-            // Whatever ends a connection, its client knows best.
+            // The client sees why its connection ends.
             let _ = tokio::time::timeout(CONNECTION_MAX, builder.serve_connection(io, service)).await;
         });
     }

@@ -1,4 +1,4 @@
-//! While the Lease is held: look, step what is in flight, have rounds planned, begin what is chosen.
+//! A term of leadership: reads, steps plans in progress, starts rounds, and starts chosen changes.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,63 +40,63 @@ mod winding;
 
 const CLAIMS: &str = "/apis/karpenter.sh/v1/nodeclaims";
 
-/// How often the world is looked at while something is in flight, of the cloud's clock.
+/// Interval between reads of the world while plans are in progress, by the cloud's clock.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// The least time between two such looks, of the cloud's clock.
+/// Minimum time between two such reads, by the cloud's clock.
 const LOOK_GAP: Duration = Duration::from_secs(1);
 
-/// How often the world is looked at for what no plan carries, of the cloud's clock.
+/// Interval between reads of the world for what no running plan covers, by the cloud's clock.
 const LOOK_AFTER: Duration = Duration::from_secs(30);
 
-/// How often the NodeFleet and the pods that wait are looked at.
+/// Interval between reads of the NodeFleet and the pods that do not run.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long is only observed beside a holder of the Lease before it is tried for again.
+/// How long to only observe beside another holder of the Lease before trying to acquire it again.
 const TRY_AGAIN: Duration = Duration::from_secs(30);
 
-/// How often the ledger is tidied.
+/// Interval between garbage collections of the ledger.
 const TIDY: Duration = Duration::from_secs(600);
 
-/// How long writes that are under way are waited for at the end.
+/// How long to wait for running writes at the end.
 const ENDING: Duration = Duration::from_secs(1);
 
-/// What is said of lists that fail.
+/// Log messages for lists that fail.
 pub(super) const NODE_FLEETS: &str = "NodeFleets cannot be listed";
 const PODS: &str = "pods cannot be listed";
 const NODE_PLANS: &str = "NodePlans cannot be listed";
 
-/// Why a session ended.
+/// Reason why a session ended.
 pub(super) enum Why {
-    /// The controller is to end.
+    /// The controller is stopped.
     Stopped,
-    /// The NodeFleet says another mode.
+    /// The NodeFleet's mode has changed.
     OtherMode,
-    /// The NodeFleet's mode is `observe`, and nothing more is to be done of what had begun.
+    /// The NodeFleet's mode is `observe`, and all started changes have ended.
     WoundDown,
     /// The Lease was lost.
     Lost(String),
 }
 
-/// What is known while the Lease is held.
+/// State while the Lease is held.
 pub(super) struct Session<'a> {
     controller: &'a Controller,
     mode: Mode,
-    /// Who else holds the Lease: it is observed then, whatever the NodeFleet says.
+    /// The other holder of the Lease: while there is one, this process only observes, whatever the NodeFleet sets.
     beside: Option<Beside>,
     began: Instant,
     gate: WriteGate,
     writer: Writer,
-    /// What is said of the fleet.
+    /// Reports the state of the fleet.
     bulletin: Bulletin,
     once: Once,
-    /// When pods came to nodes or left them.
+    /// Reports the times of pod events on nodes.
     pod_times: Reports,
     clock_speed: u32,
-    /// Azure, as plans are made of it.
+    /// Azure, cached, for planning.
     remembered: Remembered,
     reader: Option<Arc<Reader>>,
-    /// What keeps changes that have not begun.
+    /// Reads the brakes on changes that have not started.
     brakes: BrakeReader,
     flights: Flights,
     rounds: Rounds,
@@ -109,20 +109,20 @@ pub(super) struct Session<'a> {
     pod_events: PodEvents,
     startups: Startups,
     planning: Option<JoinHandle<Result<Step, NoRound>>>,
-    /// What the last round leaves where it had nothing to do.
+    /// State of the last round, if it had no changes.
     rest: Option<Arc<Rest>>,
     woken: Arc<Notify>,
     looked: Option<Instant>,
     stepped: Option<Instant>,
     tidied: Option<Instant>,
-    /// What was said last of why nothing begins.
+    /// Last reported reasons why a plan was not approved.
     said: Vec<String>,
     is_resumed: bool,
-    /// What has begun and stays as it is.
+    /// Started changes that stay as they are.
     left: Vec<Awaiting>,
-    /// What people review.
+    /// Plans under review.
     reviews: Reviews,
-    /// Since when only what has begun is ended, since the mode became `observe`.
+    /// When winding down started: only started changes are ended, because the mode became `observe`.
     winding: Option<Instant>,
 }
 
@@ -211,7 +211,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Looks at the NodeFleet and at the pods that wait, and says how it is.
+    /// Reads the NodeFleet and the pods that do not run, and reports the state.
     async fn look(&mut self) -> Option<Why> {
         if self.may_lead().await {
             return Some(Why::OtherMode);
@@ -248,7 +248,8 @@ impl<'a> Session<'a> {
         None
     }
 
-    /// Whether it is time to try for the Lease that somebody else held: it is free or another's, or its holder may have died.
+    /// Returns whether to try to acquire the Lease from another holder: it was released, its holder changed, or may
+    /// have died.
     async fn may_lead(&self) -> bool {
         let Some(Beside { namespace, holder, .. }) = &self.beside else { return false };
         if self.began.elapsed() >= TRY_AGAIN {
@@ -258,7 +259,7 @@ impl<'a> Session<'a> {
         found.is_ok_and(|found| found.as_ref() != Some(holder))
     }
 
-    /// Says how it is.
+    /// Reports the state of the fleet.
     fn publish(&mut self, found: &FoundFleet) {
         let standing = Standing {
             found,
@@ -288,7 +289,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// What a round reads and plans with, as it is now.
+    /// Returns the inputs of a round, as of now.
     fn asked(&self) -> Asked {
         let Controller { cluster, named, catalogs, .. } = self.controller;
         Asked {
@@ -313,7 +314,7 @@ impl<'a> Session<'a> {
         self.plan(first);
     }
 
-    /// Has a step of a round planned beside all else.
+    /// Runs a step of a round as a concurrent task.
     fn plan(&mut self, step: impl Future<Output = Result<Step, NoRound>> + Send + 'static) {
         let woken = Arc::clone(&self.woken);
         self.planning = Some(tokio::spawn(async move {
@@ -323,7 +324,7 @@ impl<'a> Session<'a> {
         }));
     }
 
-    /// Takes a step of a round in that has been planned.
+    /// Takes in a finished step of a round.
     async fn take_in_planned(&mut self) {
         let Some(planning) = self.planning.take_if(|planning| planning.is_finished()) else { return };
         match planning.await {
@@ -341,7 +342,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Goes on with what an earlier process has begun.
+    /// Resumes the plans of earlier processes.
     async fn resume(&mut self, world: &World) {
         let Some(reader) = self.reader.clone() else { return };
         let is_taken_up = match self.winding {
@@ -377,7 +378,7 @@ impl<'a> Session<'a> {
         self.is_resumed = true;
     }
 
-    /// Writes onto objects what the round has found out of them, and takes off what is over.
+    /// Writes the findings of a round onto objects, and removes outdated marks and plans.
     async fn write_down(&mut self, world: &World, at: Timestamp) {
         resume::lift(&self.writer, &world.abandoned).await;
         if self.tidied.is_none_or(|tidied| tidied.elapsed() >= TIDY) {
@@ -394,7 +395,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// From now on what no plan carries is looked after.
+    /// Starts to maintain what no running plan covers.
     fn look_after(&mut self, plan: &Plan) {
         let Some(execution) = plan.spec.execution.as_ref().filter(|_| self.flights.keeper.is_none()) else {
             return;
@@ -405,7 +406,7 @@ impl<'a> Session<'a> {
         self.flights.keeper = Some(Keeper::new(hand, cluster, self.clock_speed, Arc::clone(&self.woken)));
     }
 
-    /// Steps what is in flight, where something has ended or it is time.
+    /// Steps the plans in progress, if an action has ended or a step is due.
     async fn step(&mut self, is_woken: bool) {
         let looks_after = self.is_resumed && self.leads();
         let Some(reader) = self.reader.as_ref().filter(|_| self.flights.len() > 0 || looks_after) else {
@@ -413,7 +414,7 @@ impl<'a> Session<'a> {
         };
         let again = if self.flights.len() > 0 { LOOK_AGAIN } else { LOOK_AFTER } / self.clock_speed;
         let is_due = self.stepped.is_none_or(|stepped| stepped.elapsed() >= again);
-        // Who could not read is in no hurry to fail again.
+        // After a failed read, the next one waits until it is due.
         let hurries = (is_woken || self.flights.is_writing()) && self.flights.unread.is_empty();
         if !is_due && !hurries && !self.flights.has_other_brakes(&self.brakes).await {
             return;
@@ -450,8 +451,8 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Reads the world for what is in flight. It is said how it is meanwhile, since Azure may throttle for long; nothing where
-    /// the session is to end.
+    /// Reads the world for the plans in progress. Reports the state meanwhile, because Azure may throttle for long;
+    /// `None` if the session must end.
     async fn read(&mut self, reader: &Reader) -> Option<Looked> {
         let says = async {
             loop {
@@ -465,12 +466,12 @@ impl<'a> Session<'a> {
             looked = flights::look(reader) => Some(looked),
             () = says => None,
         };
-        // Whether it is to end is found out again by whoever may end it.
+        // The main loop checks again whether the session must end.
         self.looked = self.looked.filter(|_| looked.is_some());
         looked
     }
 
-    /// Waits; returns whether something has ended.
+    /// Waits; returns whether an action has ended.
     async fn wait(&self, until: Duration) -> bool {
         let again = LOOK_AGAIN / self.clock_speed;
         let until = if self.flights.len() > 0 { until.min(again) } else { until }.min(LOOK);
@@ -484,7 +485,7 @@ impl<'a> Session<'a> {
         }
     }
 
-    /// Ends in order: nothing new begins, and what is being written is written.
+    /// Ends the session in order: no new changes start, and running writes finish.
     async fn end(mut self) -> Why {
         if let Some(planning) = self.planning.take() {
             planning.abort();
@@ -497,7 +498,7 @@ impl<'a> Session<'a> {
     }
 }
 
-/// Returns what reads the nodes' resource group.
+/// Returns a reader for the nodes' resource group.
 fn reader(controller: &Controller, world: &World) -> Option<Arc<Reader>> {
     let facts = world.snapshot.azure.as_ref()?;
     let id: ResourceId = facts.cluster.id.parse().ok()?;

@@ -1,4 +1,4 @@
-//! What happens to plans, as logs and metrics.
+//! Events of plans, as logs and metrics.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,27 +11,27 @@ use crate::review::ApprovedPlan;
 use crate::rollout::journal::NOT_JOINED;
 use crate::rollout::{Effect, Event, MARK_REMOVAL, Outcome};
 
-/// Tells what happens to one plan.
+/// Reports the events of one plan.
 #[derive(Clone)]
 pub(super) struct Teller {
     pub(super) plan: Arc<ApprovedPlan>,
     pub(super) metrics: Arc<Metrics>,
-    /// What each change is.
+    /// Descriptions of its changes.
     pub(super) described: Arc<BTreeMap<ChangeId, String>>,
 }
 
-/// How what is tried again ended.
+/// Outcome of a change that is retried if it fails.
 pub(super) struct Ended {
     pub(super) tried: Tried,
     pub(super) node: Arc<str>,
-    /// What happened, with Azure's code; nothing where it succeeded.
+    /// The failure, with Azure's code; `None` if it succeeded.
     pub(super) failed: Option<Arc<str>>,
     /// The labels and tags that were set.
     pub(super) keys: BTreeSet<Arc<str>>,
 }
 
 impl Teller {
-    /// Tells an event; returns how it ended, where it did and is tried again if it fails.
+    /// Reports an event; returns the outcome of a change that has ended and is retried if it failed.
     pub(super) fn tell(&self, event: &Event) -> Option<Ended> {
         let plan = self.plan.id();
         match event {
@@ -49,7 +49,7 @@ impl Teller {
             Event::TriesAgain { action, because, is_new: false } => {
                 tracing::debug!(plan, change = %action.change, "{}: {because}", action.effect);
             }
-            // Budgets are there to be waited for.
+            // Waiting for budgets is normal.
             Event::TriesAgain { action, because, .. } if matches!(action.effect, Effect::Evict(_)) => {
                 tracing::debug!(plan, change = %action.change, "{}: {because}", action.effect);
             }
@@ -102,7 +102,7 @@ impl Teller {
         let (tried, node) = self.tried(change)?;
         let failed = match outcome {
             Outcome::Done | Outcome::AlreadySo => None,
-            // That is heeded by size and image.
+            // Handled by size and image.
             Outcome::Failed { code, .. } if &**code == NOT_JOINED => return None,
             Outcome::Failed { code, because } if because.contains(&**code) => Some(because.clone()),
             Outcome::Failed { code, because } => Some(format!("{code}: {because}").into()),
@@ -122,7 +122,7 @@ impl Teller {
         Some(Ended { tried, node, failed, keys })
     }
 
-    /// What a change tries, and the name of its node.
+    /// Returns what a change tries, and the name of its node.
     pub(super) fn tried(&self, change: &ChangeId) -> Option<(Tried, Arc<str>)> {
         Some(match &self.plan.spec().changes.get(change)?.change {
             Change::Create(create) => {
@@ -156,7 +156,7 @@ impl Teller {
     }
 }
 
-/// Tells what happens to what no plan carries.
+/// Reports an event of the keeper.
 pub(super) fn kept(event: &Event) {
     match event {
         Event::Did(action) => tracing::info!(of = %action.change, "{}", action.effect),
@@ -177,7 +177,7 @@ pub(super) fn kept(event: &Event) {
     }
 }
 
-/// Whether a removal begins by it.
+/// Returns whether an effect starts a removal.
 fn is_mark(effect: &Effect) -> bool {
     matches!(effect, Effect::Patch(patch) if patch.what == MARK_REMOVAL)
 }

@@ -1,9 +1,9 @@
-//! What is logged of proposals: what was proposed, and what was taken back. Must never be asked what to do.
+//! Log messages about proposals: new ones and withdrawn ones. Must never be used for decisions.
 
 use super::desk::{Gone, Placed};
 use crate::model::ChangeClass;
 
-/// Says what became of proposals.
+/// Logs the results of proposals.
 pub(super) fn proposed(placed: Option<(ChangeClass, Placed)>, gone: &[Gone]) {
     gone.iter().for_each(of_gone);
     match placed {

@@ -1,4 +1,4 @@
-//! The answer of a forge, read: only JSON of the expected shape becomes a value.
+//! Parses a forge's answers: only JSON of the expected shape becomes a value.
 
 use jiff::Timestamp;
 use reqwest::header::{HeaderMap, LINK};
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::fault::{FaultKind, ForgeFault, one_line};
 use super::pull_request::CommitId;
 
-/// What an answer is about, for errors.
+/// Context of an answer, for errors.
 #[derive(Clone, Debug)]
 pub(super) struct About {
     pub(super) deed: String,
@@ -17,28 +17,28 @@ pub(super) struct About {
 }
 
 impl About {
-    /// Makes an error of this answer.
+    /// Returns an error about this answer.
     pub(super) fn fault(&self, kind: FaultKind) -> ForgeFault {
         ForgeFault { deed: self.deed.clone(), host: self.host.clone(), kind }
     }
 
-    /// Returns a field that must be there.
+    /// Returns a required field.
     pub(super) fn required<T>(&self, value: Option<T>, field: &'static str) -> Result<T, ForgeFault> {
         value.ok_or_else(|| self.fault(FaultKind::Misses { field }))
     }
 
-    /// Returns a commit that must be there.
+    /// Returns a required commit.
     pub(super) fn commit(&self, text: Option<&str>, field: &'static str) -> Result<CommitId, ForgeFault> {
         self.required(text.and_then(CommitId::parse), field)
     }
 }
 
-/// An answer that means success.
+/// A successful answer.
 #[derive(Clone, Debug)]
 pub(super) struct Answer {
     about: About,
     bytes: Vec<u8>,
-    /// Whether the forge names a next page. Where it lies is not read: we know that ourselves.
+    /// Whether the forge links to a next page. The link itself is not read: the client computes it.
     has_next: bool,
 }
 
@@ -50,28 +50,28 @@ impl Answer {
         Self { about, bytes, has_next }
     }
 
-    /// Returns what the answer is about.
+    /// Returns the context of the answer.
     pub(super) const fn about(&self) -> &About {
         &self.about
     }
 
-    /// Returns whether the forge names a next page.
+    /// Returns whether the forge links to a next page.
     pub(super) const fn has_next(&self) -> bool {
         self.has_next
     }
 
-    /// Reads the JSON.
+    /// Parses the JSON.
     ///
     /// # Errors
-    /// It is HTML, or no JSON, or of another shape.
+    /// It is HTML, not JSON, or of another shape.
     pub(super) fn read<T: DeserializeOwned>(&self) -> Result<T, ForgeFault> {
         serde_json::from_slice(&self.bytes).map_err(|error| self.strange(&error))
     }
 
-    /// Reads the list in a field of the JSON; null is the empty one, as Go writes it.
+    /// Parses the list in a field of the JSON; null counts as empty, as Go writes it.
     ///
     /// # Errors
-    /// It is HTML, or no JSON, or of another shape.
+    /// It is HTML, not JSON, or of another shape.
     pub(super) fn read_list<T: DeserializeOwned>(&self, field: &'static str) -> Result<Vec<T>, ForgeFault> {
         let mut whole: serde_json::Map<String, Value> = self.read()?;
         let list = self.about.required(whole.remove(field), field)?;
@@ -89,7 +89,7 @@ impl Answer {
     }
 }
 
-/// What a body looks like.
+/// Apparent kind of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Kind {
     Html,
@@ -105,12 +105,12 @@ pub(super) fn kind_of(bytes: &[u8]) -> Kind {
     }
 }
 
-/// Reads a time; what is none is absent.
+/// Parses a time; `None` if it is invalid.
 pub(super) fn time(text: Option<&str>) -> Option<Timestamp> {
     text?.parse().ok()
 }
 
-/// Keeps the address of a page that a browser would open and nothing in it can mislead a reader.
+/// Returns the address of a web page if a browser would open it and it cannot mislead a reader.
 pub(super) fn page(text: Option<String>) -> Option<String> {
     const LETTERS_MAX: usize = 2_000;
     let text = text

@@ -1,4 +1,4 @@
-//! What the client of one forge sends and reads. The rules that are alike for all forges stand in `upkeep`.
+//! Requests of one forge's client. The rules shared by all forges are in `upkeep`.
 
 use std::fmt;
 
@@ -14,17 +14,17 @@ use super::review::Review;
 use super::status::Status;
 use super::user::{Permission, User};
 
-/// What is to change of a pull request; what is `None` stays.
+/// Changes of a pull request; `None` leaves a text unchanged.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Change<'a> {
-    /// Its texts.
+    /// Changes its texts.
     Text { title: Option<&'a str>, body: Option<&'a str> },
-    /// It is closed without its change.
+    /// Closes it without merging.
     Close,
 }
 
 impl Change<'_> {
-    /// The word for errors.
+    /// Returns the verb for errors.
     pub(super) const fn verb(&self) -> &'static str {
         match self {
             Self::Text { .. } => "edit",
@@ -32,7 +32,7 @@ impl Change<'_> {
         }
     }
 
-    /// An object of the texts that are to change, by the forge's names of the title and the description.
+    /// Returns an object with the changed texts, under the forge's names for title and description.
     pub(super) fn fields(&self, title_name: &str, body_name: &str) -> Value {
         let (title, body) = match *self {
             Self::Text { title, body } => (title, body),
@@ -44,43 +44,43 @@ impl Change<'_> {
     }
 }
 
-/// The requests of one forge. Each method sends as few as it needs, and none twice.
+/// The requests of one forge. Each method sends as few requests as it needs, and never repeats one.
 #[async_trait]
 pub(super) trait Api: fmt::Debug + Send + Sync {
-    /// Returns how long texts may be.
+    /// Returns the maximum lengths of texts.
     fn limits(&self) -> TextLimits;
 
-    /// Makes an error about something that was not sent.
+    /// Returns an error about a request that was not sent.
     fn fault(&self, deed: String, kind: FaultKind) -> ForgeFault;
 
-    /// Reads who the token is.
+    /// Reads the token's user.
     async fn user(&self) -> Result<User, ForgeFault>;
 
     /// Reads one pull request.
     async fn pull_request(&self, number: u64) -> Result<PullRequest, ForgeFault>;
 
-    /// Lists pull requests of these branches, among others: all that are open, or at least the newest that ended.
+    /// Lists pull requests of these branches, possibly with others: all open ones, or at least the newest ended one.
     async fn of_branches(&self, branches: &Branches, sought: Sought) -> Result<Vec<PullRequest>, ForgeFault>;
 
     /// Lists all open pull requests.
     async fn open_ones(&self) -> Result<Vec<PullRequest>, ForgeFault>;
 
-    /// Lists those that ended since this time; earlier ones may be among them.
+    /// Lists pull requests that ended since this time, possibly with earlier ones.
     async fn ended_since(&self, since: Timestamp) -> Result<Vec<PullRequest>, ForgeFault>;
 
-    /// Opens a pull request. Of branches with an open one it fails as a conflict, or as an invalid request.
+    /// Opens a pull request. Fails as a conflict or an invalid request if one of these branches is open.
     async fn create(&self, branches: &Branches, text: &Text) -> Result<PullRequest, ForgeFault>;
 
     /// Changes a pull request.
     async fn change(&self, number: u64, change: Change<'_>) -> Result<(), ForgeFault>;
 
-    /// Lists decisions of people, in the order of time; earlier ones of the same person may be among them.
+    /// Lists people's decisions in chronological order, possibly with earlier ones of the same person.
     async fn reviews(&self, number: u64) -> Result<Vec<Review>, ForgeFault>;
 
-    /// Reads what a user may do.
+    /// Reads a user's permission.
     async fn permission(&self, user: &User) -> Result<Permission, ForgeFault>;
 
-    /// Lists the comments of a pull request, the oldest first.
+    /// Lists the comments of a pull request, oldest first.
     async fn comments(&self, number: u64) -> Result<Vec<Comment>, ForgeFault>;
 
     /// Adds a comment.
@@ -89,7 +89,7 @@ pub(super) trait Api: fmt::Debug + Send + Sync {
     /// Changes a comment of the pull request.
     async fn edit_comment(&self, number: u64, comment: &str, text: &str) -> Result<(), ForgeFault>;
 
-    /// Returns a status as the forge would give it back.
+    /// Returns a status as the forge would store it.
     fn as_kept(&self, status: &Status) -> Status {
         status.fitted(self.limits().status_description)
     }

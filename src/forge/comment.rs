@@ -1,14 +1,14 @@
-//! The one comment that is kept up to date under a pull request, found by a marker that readers do not see.
+//! The sticky comment of a pull request, which is updated in place and found by an invisible marker.
 
-/// What tells our comment from others: a word that Markdown does not show.
+/// Identifies our comment: a word that Markdown does not render.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Marker(String);
 
-/// The longest marker: a few words.
+/// Maximum length of a marker: a few words.
 const MARKER_LETTERS_MAX: usize = 100;
 
 impl Marker {
-    /// Reads a marker: small letters, digits, `/`, `.`, `:` and single `-`, which end no comment of HTML.
+    /// Parses a marker: lowercase letters, digits, `/`, `.`, `:` and single `-`, which cannot end an HTML comment.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_known = |letter: char| {
@@ -22,28 +22,28 @@ impl Marker {
         is_valid.then(|| Self(text.to_owned()))
     }
 
-    /// The first line of the comment.
+    /// Returns the first line of the comment.
     fn line(&self) -> String {
         format!("<!-- nodeform: {} -->", self.0)
     }
 }
 
-/// A comment that exists once under a pull request.
+/// A comment that exists once on a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StickyComment {
-    /// What it is found by.
+    /// The marker by which it is found.
     pub marker: Marker,
-    /// What people read, in Markdown.
+    /// The visible text, in Markdown.
     pub body: String,
 }
 
 impl StickyComment {
-    /// The text that is sent: the marker, and what people read.
+    /// Returns the text to send: the marker, then the visible text.
     pub(super) fn text(&self) -> String {
         format!("{}\n{}", self.marker.line(), self.body)
     }
 
-    /// Returns whether a text is this comment, in whichever version.
+    /// Returns whether a text is any version of this comment.
     pub(super) fn is_in(&self, text: &str) -> bool {
         text.lines().next().is_some_and(|line| line.trim_end() == self.marker.line())
     }
@@ -52,7 +52,7 @@ impl StickyComment {
 /// A comment as it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Comment {
-    /// The forge's key, as its client writes it.
+    /// The forge's id, in the format of its client.
     pub(super) id: String,
     /// The id of its author; `None` for a deleted account.
     pub(super) author: Option<String>,
@@ -60,7 +60,7 @@ pub(super) struct Comment {
     pub(super) text: String,
 }
 
-/// Returns whether two texts are the same to a reader: forges change ends of lines and trim.
+/// Returns whether two texts look the same to a reader: forges change line endings and trim.
 pub(super) fn is_same_text(one: &str, other: &str) -> bool {
     let lines = |text: &str| text.replace("\r\n", "\n");
     lines(one).trim() == lines(other).trim()

@@ -1,4 +1,5 @@
-//! Why a forge could not be asked, or did not answer as one: what happened, to which object, why, and what to do next.
+//! Faults of forge requests: what happened, to which object, why, and what to do next.
+//!
 //! Must never hold a token, or an address with its query.
 
 use jiff::Timestamp;
@@ -6,152 +7,152 @@ use jiff::Timestamp;
 use super::limits::{ANSWER_BYTES_MAX, WORDS_LETTERS_MAX};
 use crate::model::shown::plain;
 
-/// A deed that came to nothing.
+/// A failed operation.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot {deed} at `{host}`: {kind}")]
 pub struct ForgeFault {
-    /// What was to be done, with its object: "read pull request 7 of `org/plans`".
+    /// The operation, with its object: "read pull request 7 of `org/plans`".
     pub deed: String,
     /// The host of the forge.
     pub host: String,
-    /// Why it was not.
+    /// The reason.
     pub kind: FaultKind,
 }
 
-/// Why a deed came to nothing.
+/// Reason why an operation failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FaultKind {
-    /// A setting, or a text that was to be sent, is not valid.
+    /// A setting, or a text to send, is invalid.
     #[error("{because}")]
     Settings {
-        /// Why not.
+        /// The reason.
         because: String,
     },
     /// There is no connection; nothing was sent.
     #[error("there is no connection: {because}")]
     Unreachable {
-        /// Why not.
+        /// The reason.
         because: String,
     },
-    /// TLS does not trust the server; nothing was sent.
+    /// The server's certificate is not trusted; nothing was sent.
     #[error("its certificate is not trusted: {because}")]
     Certificate {
-        /// Why not.
+        /// The reason.
         because: String,
     },
     /// The answer takes too long.
     #[error("it did not finish answering within {seconds} seconds")]
     Slow {
-        /// How long it was waited for.
+        /// Time waited, in seconds.
         seconds: u64,
     },
     /// The connection ended within the answer.
     #[error("the connection ended before the answer did: {because}")]
     Lost {
-        /// The library's words.
+        /// The library's message.
         because: String,
     },
     /// The answer is too large.
     #[error("the response is larger than {} MiB", ANSWER_BYTES_MAX >> 20)]
     TooMuch,
-    /// The answer leads elsewhere.
+    /// The answer redirects elsewhere.
     #[error(
         "it redirects to `{to}` ({status}), which is not followed, because it would send the token there"
     )]
     Redirects {
         /// The status.
         status: u16,
-        /// The scheme and host of the other address.
+        /// The scheme and host of the target.
         to: String,
     },
-    /// 401.
+    /// Not authenticated (401).
     #[error("the token was not accepted (401){because}")]
     NotAccepted {
-        /// The forge's words.
+        /// The forge's message.
         because: Words,
     },
-    /// 403.
+    /// Forbidden (403).
     #[error("the token has no permission (403){because}")]
     Denied {
-        /// The forge's words.
+        /// The forge's message.
         because: Words,
     },
-    /// 404.
+    /// Not found (404).
     #[error("it does not exist, or the token may not see it (404)")]
     NotFound,
-    /// 409.
+    /// Conflict (409).
     #[error("it conflicts with something that exists (409){because}")]
     Conflict {
-        /// The forge's words.
+        /// The forge's message.
         because: Words,
     },
-    /// 400, 422 and others of their kind.
+    /// Invalid request (400, 422 and similar).
     #[error("the request was not accepted ({status}){because}")]
     Invalid {
         /// The status.
         status: u16,
-        /// The forge's words.
+        /// The forge's message.
         because: Words,
     },
-    /// 429, and other answers that mean it.
+    /// Too many requests (429, and equivalent answers).
     #[error("too many requests ({status}): waiting until {until:.0}")]
     Wait {
         /// The status.
         status: u16,
-        /// When to ask again, at the earliest.
+        /// Earliest time of the next request.
         until: Timestamp,
     },
-    /// 500 and above.
+    /// Server error (500 and above).
     #[error("it failed ({status}){because}")]
     Broken {
         /// The status.
         status: u16,
-        /// The forge's words.
+        /// The forge's message.
         because: Words,
     },
-    /// What answers is no API of this forge.
+    /// The answer is not from this forge's API.
     #[error("the answer ({status}) is not one of its API: {what}")]
     NotTheApi {
         /// The status.
         status: u16,
-        /// What it is.
+        /// What it is instead.
         what: String,
     },
-    /// An answer lacks something.
+    /// An answer lacks a field.
     #[error("the answer has no valid `{field}`")]
     Misses {
-        /// What it lacks.
+        /// The field.
         field: &'static str,
     },
     /// A list does not end.
     #[error("there are more than {most}, and no more are read")]
     TooMany {
-        /// How many are read.
+        /// Maximum number of entries that are read.
         most: usize,
     },
-    /// A text is longer than the forge takes.
+    /// A text exceeds the forge's limit.
     #[error("the {what} has {letters} letters, {most} are allowed")]
     TooLong {
-        /// Which text.
+        /// The text.
         what: &'static str,
-        /// How many it has.
+        /// Its length.
         letters: usize,
-        /// How many it may have.
+        /// Its maximum length.
         most: usize,
     },
 }
 
-/// A forge's own words, in one line and cut; they begin with a colon, or there are none.
+/// A forge's message, in one line and cut; it starts with a colon, or is empty.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Words(String);
 
 impl Words {
-    /// Makes words of what a forge says, which must hold no token any more.
+    /// Converts a forge's message, from which tokens must already be removed.
     pub(super) fn of(said: &str) -> Self {
         Self(one_line(said))
     }
 
-    /// Returns the words alone.
+    /// Returns the message without the colon.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
@@ -164,7 +165,7 @@ impl std::fmt::Display for Words {
     }
 }
 
-/// Somebody else's text in one line, cut, and without what a terminal obeys.
+/// Converts an external text to one line, cut and without control characters.
 pub(super) fn one_line(said: &str) -> String {
     let line = said.split_whitespace().collect::<Vec<_>>().join(" ");
     plain(&line).chars().take(WORDS_LETTERS_MAX).collect()
@@ -177,7 +178,7 @@ impl ForgeFault {
         self.kind.hint()
     }
 
-    /// Returns when to ask again, at the earliest, where the forge said so.
+    /// Returns the earliest time of the next request, if the forge set one.
     #[must_use]
     pub const fn wait_until(&self) -> Option<Timestamp> {
         if let FaultKind::Wait { until, .. } = self.kind { Some(until) } else { None }

@@ -1,20 +1,20 @@
-//! Which commit was the head of a pull request at a time, for forges that say when somebody approved and not what.
+//! Head of a pull request at a time, for forges that report when someone approved, but not which commit.
 //!
-//! Nobody can tell from this what a page showed that was opened before the last push: a branch rule that resets approvals on a
-//! push is what makes such an approval safe.
+//! This does not show what a reviewer saw on a page that was opened before the last push: only a branch rule that
+//! resets approvals on a push makes such an approval safe.
 
 use jiff::Timestamp;
 
 use super::pull_request::CommitId;
 
-/// A commit became the head at a time.
+/// A commit that became the head at a time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Pushed {
     pub(super) at: Timestamp,
     pub(super) commit: CommitId,
 }
 
-/// Returns the head at a time; `None` before the first one, and where two pushes of the same time leave it open.
+/// Returns the head at a time; `None` before the first push, or if it is ambiguous because of two simultaneous pushes.
 pub(super) fn head_at(history: &[Pushed], at: Timestamp) -> Option<&CommitId> {
     let newest = history.iter().filter(|pushed| pushed.at <= at).max_by_key(|pushed| pushed.at)?;
     let is_clear = history.iter().all(|pushed| pushed.at != newest.at || pushed.commit == newest.commit);

@@ -1,4 +1,4 @@
-//! Which forges there are, and how long texts may be on each.
+//! Kinds of forges, and their maximum text lengths.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum ForgeKind {
     AzureDevOps,
 }
 
-/// How many letters a text may have, as units of UTF-16, which is how the strictest forge counts.
+/// Maximum text lengths in UTF-16 code units, which the strictest forge counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextLimits {
     /// The title of a pull request.
@@ -24,25 +24,26 @@ pub struct TextLimits {
     pub body: usize,
     /// A comment, with its marker.
     pub comment: usize,
-    /// The description of a status; a longer one is cut.
+    /// The description of a status; longer ones are cut.
     pub status_description: usize,
 }
 
-/// Gitea stores titles of 255 letters; it has no limit for other texts, so that GitHub's keep them readable.
+/// Gitea stores titles of 255 characters; it does not limit other texts, so GitHub's limits keep them readable.
 pub(super) const GITEA: TextLimits =
     TextLimits { title: 255, body: 65_536, comment: 65_536, status_description: 255 };
-/// GitHub answers 422 to more.
+/// GitHub answers 422 to longer texts.
 pub(super) const GITHUB: TextLimits =
     TextLimits { title: 256, body: 65_536, comment: 65_536, status_description: 140 };
-/// GitLab takes a million letters of a description; GitHub's limit keeps a page of a list within what is read of an answer.
+/// GitLab accepts descriptions of a million characters; GitHub's limit keeps a page of a list below the limit for
+/// answers.
 pub(super) const GITLAB: TextLimits =
     TextLimits { title: 255, body: 65_536, comment: 65_536, status_description: 255 };
-/// Azure DevOps answers 400 to a longer title or description. Comments have 150,000 letters there.
+/// Azure DevOps answers 400 to a longer title or description. Its comments may have 150,000 characters.
 pub(super) const AZURE_DEVOPS: TextLimits =
     TextLimits { title: 400, body: 4_000, comment: 65_536, status_description: 255 };
 
 impl ForgeKind {
-    /// Tells the kind by a host that is of one kind alone; `None` for hosts of companies.
+    /// Returns the kind of a public host; `None` for companies' own hosts.
     #[must_use]
     pub fn of_host(host: &str) -> Option<Self> {
         match host {
@@ -56,7 +57,7 @@ impl ForgeKind {
         }
     }
 
-    /// Returns how long texts may be.
+    /// Returns the maximum lengths of texts.
     #[must_use]
     pub const fn limits(self) -> TextLimits {
         match self {

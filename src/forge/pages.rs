@@ -1,4 +1,4 @@
-//! A list page by page, with an end.
+//! Lists, read page by page with a limit.
 
 use serde::de::DeserializeOwned;
 
@@ -7,48 +7,48 @@ use super::fault::{FaultKind, ForgeFault};
 use super::limits::{PAGE_ENTRIES, PAGES_MAX};
 use super::transport::{Call, Transport};
 
-/// Entries of a list, and what to say of one that cannot be read.
+/// Entries of a list, and the context for errors about them.
 #[derive(Debug)]
 pub(super) struct Listed<T> {
     pub(super) entries: Vec<T>,
     pub(super) about: About,
 }
 
-/// How a forge takes lists apart, by the names of its parameters.
+/// A forge's paging, by the names of its parameters.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Paging {
-    /// How many entries a page has.
+    /// Parameter with the number of entries of a page.
     pub(super) size: &'static str,
-    /// Where a page begins.
+    /// Parameter with the start of a page.
     pub(super) start: Start,
-    /// The field that holds the entries, where the answer is not a list itself.
+    /// The field that holds the entries, if the answer is not itself a list.
     pub(super) within: Option<&'static str>,
 }
 
-/// The parameter that says where a page begins.
+/// Parameter with the start of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Start {
-    /// By its number, from 1.
+    /// The page number, from 1.
     Page(&'static str),
-    /// By the number of entries before it.
+    /// The number of entries before it.
     Entry(&'static str),
 }
 
-/// What is enough of a list.
+/// How much of a list is needed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Enough<F> {
-    /// Whether what follows this entry is not needed.
+    /// Returns whether the entries after this one are not needed.
     pub(super) is_last: F,
-    /// What a list means that is longer than is read.
+    /// What to do if a list exceeds the limit.
     pub(super) longer: Longer,
 }
 
-/// What a list means that is longer than is read.
+/// What to do if a list exceeds the limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Longer {
-    /// It cannot be used: what is left out may matter.
+    /// Fail: the missing entries may matter.
     Fails,
-    /// The newest entries do.
+    /// Return the entries read, which are the newest.
     IsCut,
 }
 
@@ -56,7 +56,7 @@ impl Paging {
     /// Reads a whole list.
     ///
     /// # Errors
-    /// A page cannot be read, or the list does not end.
+    /// A page cannot be read, or the list exceeds the limit.
     pub(super) async fn all<T: DeserializeOwned>(
         self,
         transport: &Transport,
@@ -66,10 +66,10 @@ impl Paging {
         self.until(transport, call, enough).await
     }
 
-    /// Reads a list until there is enough of it.
+    /// Reads as much of a list as is needed.
     ///
     /// # Errors
-    /// A page cannot be read, or the list does not end and has to.
+    /// A page cannot be read, or the list exceeds the limit and must be complete.
     pub(super) async fn until<T: DeserializeOwned>(
         self,
         transport: &Transport,
@@ -86,7 +86,7 @@ impl Paging {
             };
             let answer = transport.send(&call).await?;
             let read: Vec<T> = self.within.map_or_else(|| answer.read(), |field| answer.read_list(field))?;
-            // A forge may have a lower limit of its own: then only its link says that there is more.
+            // A forge may have a lower limit of its own: then only its link shows that there is more.
             let is_end = read.is_empty() || (read.len() < PAGE_ENTRIES && !answer.has_next());
             let about = answer.about().clone();
             let is_enough = read.last().is_some_and(&enough.is_last);

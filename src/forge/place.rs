@@ -1,4 +1,4 @@
-//! Where a repository lies on a forge, by the address that Git uses for it.
+//! Location of a repository on a forge, from the address that Git uses.
 
 use url::Url;
 
@@ -6,20 +6,20 @@ use super::fault::one_line;
 use crate::git::remote::Address;
 use crate::model::shown::is_obeyed;
 
-/// A repository by the address that Git uses for it.
+/// A repository, by the address that Git uses.
 #[derive(Clone, Debug)]
 pub(super) struct Place {
     /// The scheme, host and port, without a path.
     pub(super) origin: Url,
-    /// The names on the way to the repository, decoded; the last one without `.git`.
+    /// The decoded path components; the last one without `.git`.
     pub(super) names: Vec<String>,
 }
 
 impl Place {
-    /// Takes an address apart.
+    /// Parses an address.
     ///
     /// # Errors
-    /// Its path could mean something else to a forge; the text says why.
+    /// A forge could interpret its path differently, with the reason.
     pub(super) fn of(address: &Address) -> Result<Self, String> {
         let url = Url::parse(address.as_str()).map_err(|error| error.to_string())?;
         let path = url.path().trim_matches('/');
@@ -37,17 +37,17 @@ impl Place {
         Ok(Self { origin, names })
     }
 
-    /// Returns the owner and the repository, as GitHub and Gitea have them.
+    /// Returns the owner and the repository, as on GitHub and Gitea.
     ///
     /// # Errors
-    /// There are more names, or fewer.
+    /// The path does not have exactly two components.
     pub(super) fn owner_and_repository(&self) -> Result<[String; 2], String> {
         let names: Result<[String; 2], _> = self.names.clone().try_into();
         names.map_err(|_| "the path is not `OWNER/REPOSITORY`".to_owned())
     }
 }
 
-/// Percent-encoded letters: spaces in projects of Azure DevOps.
+/// Decodes percent-encoded characters, such as spaces in Azure DevOps projects.
 fn decoded(segment: &str) -> Result<String, String> {
     let mut bytes = Vec::new();
     let mut rest = segment.bytes();

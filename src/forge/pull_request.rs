@@ -1,4 +1,4 @@
-//! A pull request as every forge has it; GitLab calls it a merge request.
+//! The common model of a pull request; GitLab calls it a merge request.
 
 use std::fmt;
 
@@ -7,12 +7,12 @@ use jiff::Timestamp;
 use super::user::User;
 use crate::git::remote::Branch;
 
-/// The id of a commit: 40 or 64 hexadecimal digits, in lower case.
+/// A commit id: 40 or 64 hexadecimal digits, in lowercase.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CommitId(String);
 
 impl CommitId {
-    /// Reads an id; `None` for anything else, abbreviations included.
+    /// Parses an id; `None` for anything else, including abbreviations.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let is_hex = text.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -32,16 +32,16 @@ impl fmt::Display for CommitId {
     }
 }
 
-/// From which branch to which, both of the same repository.
+/// Source and target branch, both of the same repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Branches {
     /// The branch with the change.
     pub source: Branch,
-    /// The branch that takes it.
+    /// The branch that it is merged into.
     pub target: Branch,
 }
 
-/// What people read of a pull request.
+/// The texts of a pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Text {
     /// The title, in one line.
@@ -55,9 +55,9 @@ pub struct Text {
 pub struct PullRequest {
     /// The number within the repository.
     pub number: u64,
-    /// Whether it is open, and how it ended.
+    /// Whether it is open, or how it ended.
     pub state: PullRequestState,
-    /// The title and the description, as anybody with permission may have written them: not fit to be shown as they are.
+    /// The title and the description, which anyone with permission may have written: do not display them unchanged.
     pub text: Text,
     /// The name of the source branch.
     pub source: String,
@@ -65,11 +65,11 @@ pub struct PullRequest {
     pub target: String,
     /// The newest commit of the source branch.
     pub head: CommitId,
-    /// Who opened it; `None` once the account is deleted.
+    /// Its author; `None` once the account is deleted.
     pub author: Option<User>,
-    /// The page for people, where the forge names a valid one.
+    /// Its web page, if the forge provides a valid address.
     pub url: Option<String>,
-    /// The source branch lies in another repository, where anybody may choose its name.
+    /// Whether the source branch is in another repository, where anyone can choose its name.
     pub is_from_fork: bool,
 }
 
@@ -81,29 +81,29 @@ impl PullRequest {
     }
 }
 
-/// Whether a pull request is open, and how it ended.
+/// Whether a pull request is open, or how it ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PullRequestState {
     /// It can be merged or closed.
     Open,
-    /// The target branch has its change.
+    /// It was merged into the target branch.
     Merged {
-        /// The commit of the target branch that brought the change.
+        /// The commit of the target branch with the change.
         commit: Option<CommitId>,
-        /// Who merged it; `None` in lists of GitHub and for a deleted account.
+        /// The user who merged it; `None` in lists of GitHub and for a deleted account.
         by: Option<User>,
-        /// When.
+        /// Time of the merge.
         at: Option<Timestamp>,
     },
-    /// It was closed without its change.
+    /// It was closed without merging.
     Closed {
-        /// When.
+        /// Time of closing.
         at: Option<Timestamp>,
     },
 }
 
 impl PullRequestState {
-    /// Returns when it ended; `None` while it is open, and where the forge does not say.
+    /// Returns when it ended; `None` while it is open, or if the forge does not report it.
     #[must_use]
     pub const fn ended_at(&self) -> Option<Timestamp> {
         match self {
@@ -113,7 +113,7 @@ impl PullRequestState {
     }
 }
 
-/// Which pull requests are sought.
+/// Which pull requests to find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sought {
     /// Open ones.
@@ -122,12 +122,12 @@ pub enum Sought {
     Ended,
 }
 
-/// A pull request after [`super::Forge::open`].
+/// Result of [`super::Forge::open`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Opened {
     /// It was opened now.
     New(PullRequest),
-    /// It was open already. Its text is as it was.
+    /// It was already open. Its text is unchanged.
     Found(PullRequest),
 }
 
@@ -146,6 +146,6 @@ impl Opened {
 pub enum Written {
     /// It differed, and was written.
     Written,
-    /// It was so already.
+    /// It was already the same.
     Unchanged,
 }

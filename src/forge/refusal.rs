@@ -1,4 +1,4 @@
-//! An answer that is no success, to a kind of fault.
+//! Classifies unsuccessful answers.
 
 use std::time::Duration;
 
@@ -10,17 +10,17 @@ use super::answer::{Kind, kind_of};
 use super::fault::{FaultKind, Words};
 use super::limits::{WAIT_DEFAULT, WAIT_MAX};
 
-/// An answer that is no success.
+/// An unsuccessful answer.
 #[derive(Debug)]
 pub(super) struct Refusal<'a> {
     pub(super) status: u16,
     pub(super) headers: &'a HeaderMap,
-    /// What time it is.
+    /// The current time.
     pub(super) now: Timestamp,
 }
 
 impl Refusal<'_> {
-    /// Tells by the status and the headers what it means; `body` gives the text, without the token.
+    /// Classifies the answer by status and headers; `body` returns its text, without the token.
     pub(super) fn kind(&self, body: impl Fn() -> String) -> FaultKind {
         let status = self.status;
         if let Some(until) = self.wait_until() {
@@ -43,7 +43,8 @@ impl Refusal<'_> {
         }
     }
 
-    /// When to ask again: after 429, and after what GitHub answers to too many requests: 403 with a time, or with none left.
+    /// Returns the earliest time of the next request: after 429, and after GitHub's equivalents, a 403 with a time or
+    /// without remaining requests.
     fn wait_until(&self) -> Option<Timestamp> {
         let asked = self.header(RETRY_AFTER.as_str()).and_then(|text| self.retry_after(text));
         let is_used_up = self.header("x-ratelimit-remaining") == Some("0");
@@ -59,7 +60,7 @@ impl Refusal<'_> {
         is_meant.then(|| until.clamp(self.now, self.after(WAIT_MAX)))
     }
 
-    /// `Retry-After` is a number of seconds or a date.
+    /// Parses `Retry-After`, a number of seconds or a date.
     fn retry_after(&self, text: &str) -> Option<Timestamp> {
         let text = text.trim();
         let is_number = text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty();
@@ -79,7 +80,7 @@ impl Refusal<'_> {
         self.headers.get(name)?.to_str().ok()
     }
 
-    /// The scheme and host of a redirect; the rest may hold anything.
+    /// Returns the scheme and host of a redirect; the rest may contain anything.
     fn leads_to(&self) -> String {
         let url = self.header(LOCATION.as_str()).map(url::Url::parse);
         match url {
@@ -91,8 +92,8 @@ impl Refusal<'_> {
     }
 }
 
-/// The words of an error: `message` of Gitea, GitHub and Azure DevOps, with GitHub's `errors`; `message`, `error` or
-/// `error_description` of GitLab, which may be lists and objects.
+/// Returns an error's message: `message` of Gitea, GitHub and Azure DevOps, with GitHub's `errors`; `message`, `error`
+/// or `error_description` of GitLab, which may be lists and objects.
 fn said(text: &str) -> String {
     let Ok(Value::Object(body)) = serde_json::from_str(text) else { return String::new() };
     let field = |name: &str| body.get(name).map(words).filter(|words| !words.is_empty());
@@ -100,7 +101,7 @@ fn said(text: &str) -> String {
     [message, field("errors")].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
-/// The texts within a value; of GitHub's errors `message`, else `code` of a field.
+/// Returns the texts in a value; for GitHub's errors `message`, else field and `code`.
 fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Reviews of a pull request: who decided what of which commit, and whether it still counts.
+//! Reviews of a pull request: people's decisions on commits, and whether they still count.
 
 use jiff::Timestamp;
 
@@ -8,19 +8,20 @@ use super::user::User;
 /// The latest decision of one person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Review {
-    /// Who decided.
+    /// The reviewer.
     pub by: User,
-    /// What.
+    /// The decision.
     pub verdict: Verdict,
-    /// The commit that was the head when they decided; `None` where the forge does not say. It is then not known what they saw.
+    /// The head commit at the time of the decision; `None` if the forge does not report it: it is then unknown what was
+    /// reviewed.
     pub commit: Option<CommitId>,
-    /// When; `None` where the forge does not say.
+    /// The time; `None` if the forge does not report it.
     pub at: Option<Timestamp>,
     /// Whether it still counts.
     pub standing: Standing,
 }
 
-/// What a person decided.
+/// A person's decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The change may be merged.
@@ -32,13 +33,13 @@ pub enum Verdict {
 /// Whether a decision still counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// It counts: an approval is about the head of the pull request.
+    /// It counts: an approval applies to the head of the pull request.
     Current,
-    /// It is about an earlier commit, or the forge does not say about which.
+    /// It applies to an earlier commit, or to one that the forge does not report.
     Stale,
-    /// Somebody took it back.
+    /// It was withdrawn or dismissed.
     Dismissed,
-    /// The forge does not count it, as of somebody who may not write. Gitea alone says so.
+    /// The forge does not count it, for example because its author has no write permission. Only Gitea reports this.
     Unofficial,
 }
 
@@ -50,8 +51,8 @@ impl Review {
     }
 }
 
-/// Keeps the latest decision of each person, by what the forge says in the order of time, and marks approvals that are about
-/// another commit than the head. A request for changes stands until its author takes it back, whatever is pushed.
+/// Returns the latest decision of each person from a chronological list, and marks approvals of commits other than the
+/// head as stale. A request for changes remains until its author withdraws it, whatever is pushed.
 pub(super) fn latest(reviews: Vec<Review>, head: &CommitId) -> Vec<Review> {
     let mut latest: Vec<Review> = Vec::new();
     for mut review in reviews {
@@ -61,7 +62,7 @@ pub(super) fn latest(reviews: Vec<Review>, head: &CommitId) -> Vec<Review> {
         }
         let earlier = latest.iter().position(|kept| kept.by.id == review.by.id);
         match earlier {
-            // Without a time on both sides the order of the list is all there is.
+            // Without both times, only the order of the list is known.
             Some(place) if latest[place].at > review.at && review.at.is_some() => {}
             Some(place) => latest[place] = review,
             None => latest.push(review),

@@ -1,4 +1,4 @@
-//! Which repository, and who acts there.
+//! Settings of a forge's client: repository and credential.
 
 use std::time::Duration;
 
@@ -18,29 +18,30 @@ use crate::clock::Clock;
 use crate::git::remote::Address;
 use crate::model::Secret;
 
-/// What a client of a forge is made of.
+/// Settings of a forge's client.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The kind of forge; [`ForgeKind::of_host`] knows public ones.
     pub kind: ForgeKind,
     /// The repository, by the address that Git uses.
     pub address: Address,
-    /// What proves who we are.
+    /// The credential.
     pub credential: Credential,
-    /// What time it is, for waits that the forge asks for.
+    /// The clock, for waits that the forge requests.
     pub clock: Clock,
-    /// The longest exchange; `None` for [`limits::EXCHANGE_TIMEOUT`], and more than that is never waited.
+    /// Timeout for an exchange, capped at the default; `None` for the default: [`limits::EXCHANGE_TIMEOUT`], longer for
+    /// Azure DevOps.
     pub time_limit: Option<Duration>,
 }
 
-/// What proves who we are. It neither prints nor serialises.
+/// A credential. It neither prints nor serializes.
 #[derive(Clone, Debug)]
 pub enum Credential {
-    /// A personal, project or group access token, sent as the forge expects it.
+    /// A personal, project or group access token, sent in the forge's scheme.
     Token(Secret),
-    /// A token of OAuth, such as one of Entra ID for Azure DevOps. It expires: connect again with the next one.
+    /// An OAuth token, such as one of Entra ID for Azure DevOps. It expires: connect again with the next one.
     Bearer(Secret),
-    /// A GitHub App: it gets tokens of an hour for this repository alone.
+    /// A GitHub App, which gets tokens for this repository only that are valid for an hour.
     App {
         /// Its client id, or its number.
         id: String,
@@ -49,20 +50,20 @@ pub enum Credential {
     },
 }
 
-/// A token that somebody gave, and when it ends.
+/// An issued token with its expiry.
 #[derive(Clone, Debug)]
 pub struct Issued {
     /// The token.
     pub token: Secret,
-    /// When it ends.
+    /// When it expires.
     pub until: Timestamp,
 }
 
-/// Gets a token by which Git may fetch from and push to the repository, by the key of a GitHub App; nothing where the credential
-/// is a token itself.
+/// Gets a token with which Git can fetch from and push to the repository, by the key of a GitHub App; `None` if the
+/// credential is itself a token.
 ///
 /// # Errors
-/// The settings are not those of a GitHub repository, or GitHub gives none.
+/// The settings are not those of a GitHub repository, or GitHub issues no token.
 pub async fn git_token(settings: &Settings) -> Result<Option<Issued>, ForgeFault> {
     match (&settings.credential, settings.kind) {
         (Credential::App { .. }, ForgeKind::GitHub) => {
@@ -81,7 +82,7 @@ fn no_apps(kind: ForgeKind) -> String {
     format!("{kind} has no Apps: only GitHub has")
 }
 
-/// Says which repository cannot be used, and why.
+/// Returns a fault about a repository that cannot be used.
 pub(super) fn unusable(settings: &Settings, kind: FaultKind) -> ForgeFault {
     ForgeFault {
         deed: format!("use {} as a repository of {}", settings.address, settings.kind),
@@ -93,10 +94,10 @@ pub(super) fn unusable(settings: &Settings, kind: FaultKind) -> ForgeFault {
     }
 }
 
-/// Makes a client of a repository. Nothing is sent.
+/// Creates a client of a repository. Nothing is sent.
 ///
 /// # Errors
-/// The address is not one of such a forge, the token cannot be sent, or TLS cannot be set up.
+/// The address does not belong to such a forge, the token cannot be sent, or TLS cannot be set up.
 pub fn connect(settings: &Settings) -> Result<Box<dyn Forge>, ForgeFault> {
     connected(settings).map_err(|kind| unusable(settings, kind))
 }
@@ -112,7 +113,7 @@ fn connected(settings: &Settings) -> Result<Box<dyn Forge>, FaultKind> {
 }
 
 impl Settings {
-    /// Makes the transport of an API below a path of the host.
+    /// Creates the transport of an API below a path of the host.
     pub(super) fn transport(&self, place: &Place, dialect: &Dialect) -> Result<Transport, FaultKind> {
         let authorization = match (&self.credential, dialect.scheme) {
             (Credential::Token(token), Scheme::Basic) => Some(Authorization::basic(token)),
@@ -142,34 +143,34 @@ impl Settings {
     }
 }
 
-/// How a forge is spoken to.
+/// Protocol details of a forge.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Dialect {
     /// The path of the API.
     pub(super) path: &'static str,
-    /// How an access token is sent.
+    /// The authorization scheme for an access token.
     pub(super) scheme: Scheme,
     /// The media type of answers.
     pub(super) accept: &'static str,
-    /// The longest exchange.
+    /// Timeout for an exchange.
     pub(super) time_limit: Duration,
-    /// The version of GitHub's API. Without it GitHub chooses one, and may choose another later.
+    /// The version of GitHub's API. Without it, GitHub chooses one, which may change.
     pub(super) github_version: Option<&'static str>,
 }
 
 impl Dialect {
-    /// An API at a path, with JSON and the usual bounds.
+    /// Returns an API at a path, with JSON and the usual limits.
     pub(super) const fn at(path: &'static str, scheme: Scheme) -> Self {
         let (accept, time_limit) = ("application/json", limits::EXCHANGE_TIMEOUT);
         Self { path, scheme, accept, time_limit, github_version: None }
     }
 }
 
-/// How an access token is sent.
+/// Authorization scheme for an access token.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Scheme {
-    /// In place of a password.
+    /// As a password.
     Basic,
-    /// Behind this word.
+    /// After this word.
     Named(&'static str),
 }

@@ -1,33 +1,33 @@
-//! A status of a commit: one line beside a pull request, by which branch rules may wait.
+//! A commit status: one line on a pull request, which branch rules may require.
 
-/// A status of a commit.
+/// A commit status.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Status {
     /// Its name, by which branch rules require it; Azure DevOps splits it at the last `/` into genre and name.
     pub context: String,
-    /// How it stands.
+    /// Its state.
     pub state: StatusState,
-    /// One line for people.
+    /// A description in one line.
     pub description: String,
-    /// The page with more.
+    /// The web page with details.
     pub url: Option<String>,
 }
 
-/// How a status stands.
+/// State of a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StatusState {
-    /// Nothing is decided.
+    /// Not decided yet.
     Pending,
-    /// Good.
+    /// Successful.
     Success,
-    /// Bad: the change must not be merged.
+    /// Failed: the change must not be merged.
     Failure,
     /// It could not be determined.
     Error,
 }
 
 impl Status {
-    /// Returns this status with a description of at most so many letters.
+    /// Returns this status with its description cut to a maximum length.
     pub(super) fn fitted(&self, letters_max: usize) -> Self {
         if self.description.chars().count() <= letters_max {
             return self.clone();

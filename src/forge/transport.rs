@@ -1,7 +1,7 @@
-//! The HTTP client under every forge: bounded in time and size, without redirects, and the only place that sees the token.
+//! The HTTP client of every forge: limited in time and size, without redirects, and the only place that sees the token.
 //!
-//! Must never follow a redirect (the token would go along), speak plain HTTP beyond this machine, log, or put a token or the
-//! query of an address into an error.
+//! Must never follow a redirect (the token would be sent along), use plain HTTP except to this machine, log, or put a
+//! token or the query of an address into an error.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use crate::azure::{cause, is_loopback};
 use crate::clock::Clock;
 use crate::model::{SENSITIVE, Secret};
 
-/// What proves who we are, as a header; and the texts that no error may hold.
+/// An authorization header, and the secrets that no error may contain.
 #[derive(Clone, Debug)]
 pub(super) struct Authorization {
     header: HeaderValue,
@@ -27,12 +27,12 @@ pub(super) struct Authorization {
 }
 
 impl Authorization {
-    /// Makes the header `Authorization: SCHEME TOKEN`; `None` if the token has letters that no header may have.
+    /// Returns the header `Authorization: SCHEME TOKEN`; `None` if the token has characters that a header cannot hold.
     pub(super) fn of(scheme: &str, token: &Secret) -> Option<Self> {
         Self::new(format!("{scheme} {}", token.reveal()), vec![token.clone()])
     }
 
-    /// Makes the header of a token in place of a password, without a user.
+    /// Returns the header with a token as the password, without a user.
     pub(super) fn basic(token: &Secret) -> Option<Self> {
         let pair = data_encoding::BASE64.encode(format!(":{}", token.reveal()).as_bytes());
         Self::new(format!("Basic {pair}"), vec![token.clone(), Secret::new(pair)])
@@ -45,38 +45,38 @@ impl Authorization {
         Some(Self { header, secrets })
     }
 
-    /// Takes the token out of a text, should a server repeat it.
+    /// Removes the token from a text, in case a server repeats it.
     fn scrubbed(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| text.replace(secret.reveal(), SENSITIVE))
     }
 }
 
-/// A request, and what it is for.
+/// A request with its purpose.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
     method: reqwest::Method,
     url: Url,
     body: Option<Value>,
-    /// What it is for, for errors: "read pull request 7 of `org/plans`".
+    /// Its purpose, for errors: "read pull request 7 of `org/plans`".
     deed: String,
-    /// What proves who we are, where the transport has nothing, or something else.
+    /// Its authorization, by default the transport's.
     authorization: Option<Authorization>,
 }
 
 impl Call {
-    /// Sends it with this proof of who we are.
+    /// Sets its authorization.
     pub(super) fn authorized(mut self, authorization: Authorization) -> Self {
         self.authorization = Some(authorization);
         self
     }
 
-    /// Adds a parameter of the query.
+    /// Adds a query parameter.
     pub(super) fn query(mut self, name: &str, value: &str) -> Self {
         self.url.query_pairs_mut().append_pair(name, value);
         self
     }
 
-    /// Takes the token out of a text, should a server repeat it.
+    /// Removes the token from a text, in case a server repeats it.
     fn scrubbed(&self, text: &str) -> String {
         self.authorization.as_ref().map_or_else(|| text.to_owned(), |known| known.scrubbed(text))
     }
@@ -88,22 +88,22 @@ impl Call {
     }
 }
 
-/// Where a forge's API lies, and who speaks to it.
+/// Client of a forge's API.
 #[derive(Clone, Debug)]
 pub(super) struct Transport {
     client: reqwest::Client,
     base: Url,
-    /// What proves who we are in every request that has nothing else.
+    /// Default authorization of requests.
     authorization: Option<Authorization>,
     accept: &'static str,
     time_limit: Duration,
     clock: Clock,
 }
 
-/// What a transport is made of.
+/// Settings of a transport.
 #[derive(Debug)]
 pub(super) struct Endpoint {
-    /// The API, HTTPS or on loopback.
+    /// The address of the API, HTTPS or on loopback.
     pub(super) base: Url,
     pub(super) authorization: Option<Authorization>,
     /// The media type of its answers.
@@ -115,10 +115,10 @@ pub(super) struct Endpoint {
 }
 
 impl Transport {
-    /// Makes a client; nothing is sent.
+    /// Creates a client; nothing is sent.
     ///
     /// # Errors
-    /// The address is not HTTPS and not on this machine, or TLS cannot be set up.
+    /// The address is neither HTTPS nor on this machine, or TLS cannot be set up.
     pub(super) fn new(endpoint: Endpoint) -> Result<Self, FaultKind> {
         let Endpoint { base, authorization, accept, github_version, time_limit, clock } = endpoint;
         let is_loopback = is_loopback(&base);
@@ -126,7 +126,7 @@ impl Transport {
             let because = "plain HTTP would show the token to everybody on the way".to_owned();
             return Err(FaultKind::Settings { because });
         }
-        // `reqwest` takes the process' provider and panics without one. An earlier one is just as good.
+        // `reqwest` uses the process-wide provider and panics without one. An existing one is just as good.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
@@ -146,28 +146,28 @@ impl Transport {
         Ok(Self { client, base, authorization, accept, time_limit, clock })
     }
 
-    /// Begins a read of the object at these segments of the path.
+    /// Prepares a read of the object at these path segments.
     pub(super) fn get(&self, path: &[&str], deed: String) -> Result<Call, ForgeFault> {
         self.call(reqwest::Method::GET, path, deed)
     }
 
-    /// Begins a request to create something.
+    /// Prepares a request to create something.
     pub(super) fn post(&self, path: &[&str], deed: String) -> Result<Call, ForgeFault> {
         self.call(reqwest::Method::POST, path, deed)
     }
 
-    /// Begins a request to change something.
+    /// Prepares a request to change something.
     pub(super) fn patch(&self, path: &[&str], deed: String) -> Result<Call, ForgeFault> {
         self.call(reqwest::Method::PATCH, path, deed)
     }
 
-    /// Begins a request to change something, where it is named so.
+    /// Prepares a request to change something, for forges that use PUT.
     pub(super) fn put(&self, path: &[&str], deed: String) -> Result<Call, ForgeFault> {
         self.call(reqwest::Method::PUT, path, deed)
     }
 
     fn call(&self, method: reqwest::Method, path: &[&str], deed: String) -> Result<Call, ForgeFault> {
-        // Libraries leave such segments out, and the address would be of another object.
+        // Libraries drop such segments, so the address would be that of another object.
         if let Some(segment) = path.iter().find(|segment| matches!(**segment, "" | "." | "..")) {
             let because = format!("`{segment}` is no name");
             return Err(self.fault(deed, FaultKind::Settings { because }));
@@ -185,10 +185,10 @@ impl Transport {
         Ok(Call { method, url, body: None, deed, authorization: self.authorization.clone() })
     }
 
-    /// Sends a request and reads the answer. A read that was cut off is sent once more.
+    /// Sends a request and reads the answer. An interrupted read is retried once.
     ///
     /// # Errors
-    /// No answer within the bounds, or one that is no success.
+    /// No answer within the limits, or an unsuccessful one.
     pub(super) async fn send(&self, call: &Call) -> Result<Answer, ForgeFault> {
         let is_read = call.method == reqwest::Method::GET;
         match self.send_once(call).await {
@@ -217,7 +217,7 @@ impl Transport {
         self.judged(call, Received { status, headers, bytes }).map_err(fault)
     }
 
-    /// Reads a body up to its maximum, so that a small packed one cannot fill the memory.
+    /// Reads a body up to its limit, so that a small compressed one cannot exhaust memory.
     async fn bytes(&self, call: &Call, response: reqwest::Response) -> Result<Vec<u8>, FaultKind> {
         let mut bytes = Vec::new();
         let mut stream = response.bytes_stream();
@@ -254,19 +254,19 @@ impl Transport {
         }
     }
 
-    /// The address of a page on the host, for people.
+    /// Returns the address of a web page on the host.
     pub(super) fn page(&self, path: &[&str]) -> Option<String> {
         let mut url = self.base.clone();
         url.path_segments_mut().ok()?.clear().extend(path);
         Some(url.into())
     }
 
-    /// What time it is.
+    /// Returns the current time.
     pub(super) fn now(&self) -> Timestamp {
         self.clock.now()
     }
 
-    /// Makes an error of this forge.
+    /// Returns an error of this forge.
     pub(super) fn fault(&self, deed: String, kind: FaultKind) -> ForgeFault {
         ForgeFault { deed, host: self.host(), kind }
     }
@@ -277,14 +277,14 @@ impl Transport {
     }
 }
 
-/// What came back.
+/// A received response.
 struct Received {
     status: u16,
     headers: HeaderMap,
     bytes: Vec<u8>,
 }
 
-/// Whether a second try may succeed at once.
+/// Returns whether an immediate retry may succeed.
 const fn is_passing(kind: &FaultKind) -> bool {
     matches!(kind, FaultKind::Lost { .. } | FaultKind::Broken { status: 502..=504, .. })
 }

@@ -1,6 +1,7 @@
-//! The rules that are alike for all forges: look before writing, and write only what differs.
+//! Rules shared by all forges: look before writing, and write only what differs.
 //!
-//! So each operation can be repeated after a crash, or run twice at the same time, and leaves one pull request and one comment.
+//! So each operation can be repeated after a crash, or run twice at the same time, and leaves one pull request and one
+//! comment.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -16,11 +17,11 @@ use super::review::{self, Review};
 use super::status::Status;
 use super::user::{Permission, User};
 
-/// A forge by these rules.
+/// A forge with these rules.
 #[derive(Debug)]
 pub(super) struct Upkeep<A> {
     api: A,
-    /// Who the token is, once it was asked.
+    /// The token's user, once it was read.
     user: OnceCell<User>,
 }
 
@@ -29,7 +30,7 @@ impl<A: Api> Upkeep<A> {
         Self { api, user: OnceCell::new() }
     }
 
-    /// Refuses a text that the forge would refuse, before anything is sent.
+    /// Rejects a text that the forge would reject, before anything is sent.
     fn fits(&self, what: &'static str, text: &str, most: usize) -> Result<(), ForgeFault> {
         let letters = text.encode_utf16().count();
         if letters <= most {
@@ -65,7 +66,7 @@ impl<A: Api> Forge for Upkeep<A> {
         };
         let found = self.api.of_branches(branches, sought).await?.into_iter().filter(is_meant);
         Ok(match sought {
-            // Of two that were opened at the same time everybody keeps to the first.
+            // If two were opened at the same time, all programs use the first.
             Sought::Open => found.min_by_key(|found| found.number),
             Sought::Ended => found.max_by_key(|found| found.number),
         })
@@ -78,14 +79,14 @@ impl<A: Api> Forge for Upkeep<A> {
         }
         let created = match self.api.create(branches, text).await {
             Ok(created) => created,
-            // Perhaps somebody else was faster, or the answer to our own earlier request was lost.
+            // Another program may have been faster, or the answer to our own earlier request was lost.
             Err(fault) if matches!(fault.kind, FaultKind::Conflict { .. } | FaultKind::Invalid { .. }) => {
                 let found = self.find(branches, Sought::Open).await?;
                 return found.map(Opened::Found).ok_or(fault);
             }
             Err(fault) => return Err(fault),
         };
-        // A forge may take two that come at the same time (Gitea does): the later one is withdrawn.
+        // A forge may accept two concurrent ones (Gitea does): the later one is closed.
         match self.find(branches, Sought::Open).await? {
             Some(first) if first.number < created.number => {
                 self.api.change(created.number, Change::Close).await?;
@@ -112,7 +113,7 @@ impl<A: Api> Forge for Upkeep<A> {
         if state != PullRequestState::Open {
             return Ok(state);
         }
-        // Closed first and interrupted, it would stay without its reason.
+        // If it were closed first, an interruption would leave it without the reason.
         self.comment(number, why).await?;
         self.api.change(number, Change::Close).await?;
         Ok(self.api.pull_request(number).await?.state)
@@ -129,7 +130,7 @@ impl<A: Api> Forge for Upkeep<A> {
         ended.retain(|found| found.state.ended_at().is_some_and(|at| at >= since));
         listed.extend(ended);
         listed.retain(|found| !found.is_from_fork && found.source.starts_with(prefix));
-        // What ended between the two lists is in both: the later answer counts.
+        // A pull request that ended between the two lists is in both: the later answer counts.
         listed.reverse();
         listed.sort_by_key(|found| std::cmp::Reverse(found.number));
         listed.dedup_by_key(|found| found.number);
@@ -138,7 +139,7 @@ impl<A: Api> Forge for Upkeep<A> {
 
     async fn reviews(&self, number: u64) -> Result<Vec<Review>, ForgeFault> {
         let reviews = self.api.reviews(number).await?;
-        // Read after the reviews: what was pushed meanwhile makes them stale.
+        // Read after the reviews: commits pushed meanwhile make them stale.
         let head = self.api.pull_request(number).await?.head;
         Ok(review::latest(reviews, &head))
     }
@@ -152,7 +153,7 @@ impl<A: Api> Forge for Upkeep<A> {
         self.fits("comment", &text, self.api.limits().comment)?;
         let user = self.user().await?;
         let comments = self.api.comments(number).await?;
-        // Whoever copies our marker must not have their own comment taken for ours.
+        // A comment by another author with a copy of our marker must not be taken for ours.
         let is_ours = |author: &Option<String>| author.as_ref() == Some(&user.id);
         let ours = comments.iter().find(|found| is_ours(&found.author) && comment.is_in(&found.text));
         match ours {

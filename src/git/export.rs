@@ -1,7 +1,7 @@
-//! A revision's whole tree as files of a folder, for tools that read nothing else.
+//! Exports a revision's whole tree as files of a folder, for tools that can read nothing else.
 //!
-//! Objects come from the object database alone: no filter, no hook, no network. Names that would lead out of the
-//! folder are refused, links that lead out of the tree are left out, and nothing that exists is written over.
+//! Objects come only from the object database: no filter, no hook, no network. Names that would lead out of the folder
+//! are refused, links that lead out of the tree are left out, and existing files are never overwritten.
 
 use std::fs;
 use std::io::Write;
@@ -20,7 +20,7 @@ use super::tree::{find, shown};
 use crate::manifests::source::DUMP_BYTES_MAX;
 
 impl Repository {
-    /// Writes every file of a revision below a folder that is there and empty. Submodules stay empty folders.
+    /// Writes every file of a revision into an existing empty folder. Submodules become empty folders.
     ///
     /// # Errors
     /// The first object that cannot be read, or file that cannot be written.
@@ -65,7 +65,7 @@ impl Export<'_> {
         Ok(())
     }
 
-    /// Returns where an entry is written: its name must be one name.
+    /// Returns where an entry is written: its name must be a single path component.
     fn target(&self, path: &[BString], folder: &Path) -> Result<PathBuf, GitFault> {
         let name = path.last().map(|name| name.to_str()).and_then(Result::ok);
         let is_name = |name: &&str| !matches!(*name, "" | "." | "..") && !name.contains(['/', '\\', '\0']);
@@ -79,7 +79,7 @@ impl Export<'_> {
     }
 
     fn file(&mut self, path: &[BString], id: ObjectId, target: &Path) -> Result<(), GitFault> {
-        // Together they are held to what one dump may have.
+        // All files together are limited to the size of one dump.
         let bytes = self.objects.bytes(&shown(path), id, DUMP_BYTES_MAX.saturating_sub(self.bytes))?;
         self.bytes += u64::try_from(bytes.len()).unwrap_or(u64::MAX);
         let file = fs::OpenOptions::new().write(true).create_new(true).open(target);

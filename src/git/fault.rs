@@ -1,43 +1,43 @@
-//! What stands in the way of reading a revision, with the way out.
+//! Faults of reading a revision, with the next step.
 
-/// Why a revision, or a part of it, cannot be read.
+/// Reason why a revision, or a part of it, cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GitFault {
     /// No repository was found.
     #[error("`{folder}` is in no Git repository: {because}")]
     NoRepository {
-        /// Where it was looked for.
+        /// The folder where the search started.
         folder: String,
-        /// What Git's reader says.
+        /// Message of the Git library.
         because: String,
     },
     /// The revision names nothing in the repository.
     #[error("revision `{spec}` is not in the repository: {because}")]
     NoRevision {
-        /// What was asked for.
+        /// The requested revision.
         spec: String,
-        /// What Git's reader says.
+        /// Message of the Git library.
         because: String,
         /// How much of the history the repository holds.
         extent: Extent,
     },
-    /// The revision names something that is no commit, no tag of one and no range of two.
+    /// The revision is neither a commit, a tag of one, nor a range of two.
     #[error("`{spec}` names no revision with manifests: {because}")]
     OtherSpec {
-        /// What was asked for.
+        /// The requested revision.
         spec: String,
         /// What it is.
         because: String,
     },
-    /// Two revisions have no common ancestor, as far as the repository holds history.
+    /// Two revisions have no common ancestor in the history that the repository holds.
     #[error("the two sides of `{spec}` have no common ancestor in the repository")]
     NoMergeBase {
-        /// What was asked for.
+        /// The requested revisions.
         spec: String,
         /// How much of the history the repository holds.
         extent: Extent,
     },
-    /// An object that should be there is not.
+    /// An object is missing.
     #[error("object {id} of `{place}` is not in the repository")]
     Missing {
         /// The object.
@@ -47,27 +47,27 @@ pub enum GitFault {
         /// How much of the history the repository holds.
         extent: Extent,
     },
-    /// An object is there and cannot be read.
+    /// An object exists and cannot be read.
     #[error("`{place}` cannot be read: {because}")]
     Unreadable {
         /// What it is, as `REV:path`.
         place: String,
-        /// What Git's reader says.
+        /// Message of the Git library.
         because: String,
     },
     /// The revision has no such path.
     #[error("`{place}` is not there: the revision has no such file or folder")]
     NoPath {
-        /// What was asked for, as `REV:path`.
+        /// The requested path, as `REV:path`.
         place: String,
     },
-    /// A path or a link leads where the revision ends.
+    /// A path or a link leads out of the revision's tree.
     #[error("`{place}` leads out of the repository, where nothing is read")]
     LeadsOut {
         /// The path or the link, as `REV:path`.
         place: String,
     },
-    /// Links lead to each other.
+    /// Links form a cycle.
     #[error("`{place}` is behind too many links")]
     LinkLoop {
         /// The path, as `REV:path`.
@@ -85,12 +85,12 @@ pub enum GitFault {
         /// The file, as `REV:path`.
         place: String,
     },
-    /// More than is read.
+    /// A limit is exceeded.
     #[error("`{place}` {what}; {most} is the most")]
     TooMuch {
         /// Where, as `REV:path`.
         place: String,
-        /// What there is too much of.
+        /// The exceeded quantity.
         what: String,
         /// The limit.
         most: u64,
@@ -100,11 +100,11 @@ pub enum GitFault {
 /// How much of the history a repository holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Extent {
-    /// All that was ever fetched.
+    /// The complete history.
     Full,
-    /// The last commits only.
+    /// Only the latest commits.
     Shallow,
-    /// Files and folders are fetched when they are needed.
+    /// Files and folders are fetched on demand.
     Partial,
 }
 

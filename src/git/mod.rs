@@ -1,9 +1,9 @@
-//! Manifests of a Git revision, read from the object database; and plans that are reviewed in a repository on a server.
+//! Reads manifests of a Git revision from the object database, and plans that are reviewed in a repository on a server.
 //!
-//! Of a repository on the disk nothing is fetched or run, and no work tree changes: no hook, no filter, no network; for tools
-//! that render folders a revision's files are written to a temporary folder. Only [`remote`] talks to a server. Links are followed
-//! inside the tree of the revision and nowhere else. What is there and is not read (submodules, folders without
-//! `-R`, links that lead out) is named, never dropped.
+//! In a local repository, nothing is fetched or run, and no work tree changes: no hook, no filter, no network; for
+//! tools that render folders, a revision's files are written to a temporary folder. Only [`remote`] talks to a server.
+//! Links are followed only inside the tree of the revision. What exists and is not read (submodules, folders without
+//! `-R`, links that lead out) is reported, never dropped silently.
 
 mod export;
 pub mod fault;

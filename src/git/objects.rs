@@ -1,4 +1,4 @@
-//! Objects by their id, with what to say where they are missing or too large.
+//! Objects by id, with faults for missing and too large ones.
 
 use gix::ObjectId;
 use gix::bstr::BString;
@@ -12,9 +12,9 @@ use super::revision::Revision;
 /// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entry {
-    /// Its name; bytes, as in Git.
+    /// Its name, as bytes like in Git.
     pub(super) name: BString,
-    /// What it is.
+    /// Its kind.
     pub(super) kind: EntryKind,
     /// Its object.
     pub(super) id: ObjectId,
@@ -28,7 +28,7 @@ pub(super) struct Objects<'a> {
 }
 
 impl Objects<'_> {
-    /// Returns what messages call a path by.
+    /// Returns the name of a path in messages.
     pub(super) fn place(&self, path: &str) -> String {
         format!("{}:{path}", self.revision.name)
     }
@@ -48,7 +48,7 @@ impl Objects<'_> {
         tree.iter().map(|found| found.map(entry).map_err(|error| unreadable(&error))).collect()
     }
 
-    /// Returns the bytes of a file or a link; their number is known before they are unpacked.
+    /// Returns the bytes of a file or a link; their number is checked before decompression.
     pub(super) fn bytes(&self, path: &str, id: ObjectId, most: u64) -> Result<Vec<u8>, GitFault> {
         let unreadable = |error: &dyn std::error::Error| self.unreadable(path, error);
         self.is_within(path, id, most)?;
@@ -56,7 +56,7 @@ impl Objects<'_> {
         Ok(object.ok_or_else(|| self.missing(path, id))?.detach().data)
     }
 
-    /// Expects that an object has no more bytes than these, before it is unpacked.
+    /// Checks the size of an object before decompression.
     fn is_within(&self, path: &str, id: ObjectId, most: u64) -> Result<(), GitFault> {
         let header =
             self.repository.inner.try_find_header(id).map_err(|error| self.unreadable(path, &error))?;

@@ -1,10 +1,10 @@
-//! A repository on the disk, found as Git finds it.
+//! A local repository, found as Git finds it.
 
 use std::path::Path;
 
 use super::fault::{Extent, GitFault};
 
-/// A repository on the disk; only its objects and references are read.
+/// A local repository; only its objects and references are read.
 pub struct Repository {
     pub(super) inner: gix::Repository,
 }
@@ -16,31 +16,31 @@ impl std::fmt::Debug for Repository {
 }
 
 impl Repository {
-    /// Finds the repository around a folder as Git does: `GIT_DIR`, else the folder and those above it; bare ones
-    /// and worktrees too.
+    /// Finds the repository of a folder as Git does: `GIT_DIR`, else the folder and its parents; also bare ones and
+    /// worktrees.
     ///
     /// # Errors
-    /// There is none, or it cannot be opened.
+    /// None is found, or it cannot be opened.
     pub fn around(folder: &Path) -> Result<Self, GitFault> {
         let inner =
             gix::ThreadSafeRepository::discover_with_environment_overrides(folder).map_err(|error| {
                 GitFault::NoRepository { folder: folder.display().to_string(), because: said(&error) }
             })?;
         let mut inner = inner.to_thread_local();
-        // Folders are read more than once where links lead to them.
+        // Folders are read several times if links lead to them.
         inner.object_cache_size_if_unset(4 << 20);
         Ok(Self { inner })
     }
 
-    /// Returns the current folder's place in the repository, with `/`; empty at the top, outside of the work tree
-    /// and where there is none.
+    /// Returns the current folder's path in the repository, with `/`; empty at the top, outside of the work tree and
+    /// without one.
     #[must_use]
     pub fn place(&self) -> String {
         let prefix = self.inner.prefix().ok().flatten();
         prefix.map_or_else(String::new, |path| path.to_string_lossy().replace('\\', "/"))
     }
 
-    /// Returns how much of the history is here.
+    /// Returns how much of the history the repository holds.
     pub(super) fn extent(&self) -> Extent {
         let config = self.inner.config_snapshot();
         if self.inner.is_shallow().unwrap_or(false) {
@@ -53,7 +53,7 @@ impl Repository {
     }
 }
 
-/// Returns what an error and its causes say, in one line.
+/// Returns an error with its causes, in one line.
 pub(super) fn said(error: &dyn std::error::Error) -> String {
     let mut parts: Vec<String> = Vec::new();
     let mut next = Some(error);

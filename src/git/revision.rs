@@ -1,4 +1,4 @@
-//! What a user writes after `--git`: one revision, or two with dots between them.
+//! The argument of `--git`: one revision, or two separated by dots.
 
 use gix::ObjectId;
 use gix::revision::plumbing::Spec;
@@ -6,10 +6,10 @@ use gix::revision::plumbing::Spec;
 use super::fault::GitFault;
 use super::repository::{Repository, said};
 
-/// A commit, by the name that the user gave it.
+/// A commit, with the name that the user gave it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Revision {
-    /// The name as the user wrote it; what files are shown by, as in `REV:path`.
+    /// The name as the user wrote it; used to show files, as in `REV:path`.
     pub name: String,
     /// The commit's full id.
     pub commit: String,
@@ -17,26 +17,26 @@ pub struct Revision {
     pub(super) tree: ObjectId,
 }
 
-/// What was asked for.
+/// The requested revisions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Asked {
     /// One revision.
     One(Revision),
-    /// Two revisions: what the change from the first to the second does.
+    /// Two revisions: the change from the first to the second.
     Two {
-        /// What the change starts from.
+        /// The start of the change.
         before: Revision,
-        /// What the change leads to.
+        /// The end of the change.
         after: Revision,
     },
 }
 
 impl Repository {
-    /// Finds what was asked for: a revision as Git writes them, `A..B` for both, or `A...B` for `B` beside the
-    /// common ancestor of both.
+    /// Resolves a revision in Git's syntax: one revision, `A..B` for both, or `A...B` for `B` and the common ancestor
+    /// of both.
     ///
     /// # Errors
-    /// It is not there, or is something else.
+    /// It does not exist, or is not a revision.
     pub fn asked(&self, spec: &str) -> Result<Asked, GitFault> {
         let no_revision =
             |because| GitFault::NoRevision { spec: spec.to_owned(), because, extent: self.extent() };
@@ -75,7 +75,7 @@ impl Repository {
         let none = || GitFault::NoMergeBase { spec: spec.to_owned(), extent: self.extent() };
         let ids = (ObjectId::from_hex(one.commit.as_bytes()), ObjectId::from_hex(other.commit.as_bytes()));
         let (Ok(one), Ok(other)) = ids else { return Err(none()) };
-        // An error is history that is not here: there is no ancestor that we know of.
+        // An error means missing history: no common ancestor is known.
         let base = self.inner.merge_base(one, other).ok().flatten().ok_or_else(none)?;
         self.revision(base.shorten_or_id().to_string(), base.detach())
     }

@@ -1,7 +1,7 @@
-//! Signatures of plans, as `ssh-keygen -Y sign` makes them and `ssh-keygen -Y verify` checks them.
+//! Signatures of plans, compatible with `ssh-keygen -Y sign` and `ssh-keygen -Y verify`.
 //!
-//! What is signed is both digests of a plan file, a line each, so all that the file says. A private key is read and used here
-//! and nowhere else; must never print one.
+//! Both digests of a plan file are signed, one line each, so they cover its whole content. A private key is read and
+//! used only here; must never print one.
 
 use std::fmt;
 
@@ -10,40 +10,40 @@ use ssh_key::{Algorithm, EcdsaCurve, HashAlg, LineEnding, PrivateKey, PublicKey,
 use crate::model::secret::{SENSITIVE, Secret};
 use crate::plan::{Plan, file};
 
-/// What the signature is for: one that was made for something else, as a commit, is none of a plan.
+/// Purpose of the signature: one with another namespace, such as a commit's, does not count for a plan.
 pub const NAMESPACE: &str = "nodeform-plan";
 
-/// How the text of a signature begins.
+/// First line of a signature.
 const BEGIN: &str = "-----BEGIN SSH SIGNATURE-----";
 
-/// Why a signature does not count, or a key is none.
+/// Reason why a signature or a key is not accepted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SignatureFault {
-    /// A line that is no public key of a kind that is taken.
+    /// A line is not a public key of a supported kind.
     #[error("`{line}` is no public SSH key: that is `ssh-ed25519 AAAA…` or `ecdsa-sha2-nistp256 AAAA…`")]
     NoPublicKey {
         /// The line.
         line: String,
     },
-    /// A file that holds no private key that can be used.
+    /// A file holds no usable private key.
     #[error("it holds no private SSH key that can be used: {because}")]
     NoPrivateKey {
-        /// Why.
+        /// The reason.
         because: String,
     },
-    /// The plan has no signature, and needs one.
+    /// The plan needs a signature and has none.
     #[error("the plan is not signed")]
     Missing,
     /// The file holds no signature.
     #[error("it holds no SSH signature: {because}")]
     NoSignature {
-        /// Why.
+        /// The reason.
         because: String,
     },
-    /// The signature was made for something else.
+    /// The signature has another namespace.
     #[error("the signature is for `{namespace}`, and that of a plan is for `{NAMESPACE}`")]
     OtherNamespace {
-        /// What it is for.
+        /// Its namespace.
         namespace: String,
     },
     /// The signature is not of this plan.
@@ -52,7 +52,7 @@ pub enum SignatureFault {
         /// The key's fingerprint.
         key: String,
     },
-    /// Who signed does not count.
+    /// The signer is not accepted.
     #[error("the plan is signed by {key}, which is none of `git.signers` of the NodeFleet")]
     OtherSigner {
         /// The key's fingerprint.
@@ -60,21 +60,21 @@ pub enum SignatureFault {
     },
 }
 
-/// Returns what is signed of a plan.
+/// Returns the signed message of a plan.
 #[must_use]
 pub fn message(plan: &Plan) -> String {
     format!("{}\n{}\n", plan.digest(), file::evidence_digest(plan))
 }
 
-/// The keys whose signatures count.
+/// The accepted public keys.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Signers(Vec<PublicKey>);
 
 impl Signers {
-    /// Reads public keys, as they stand in `authorized_keys`, without options.
+    /// Parses public keys in the format of `authorized_keys`, without options.
     ///
     /// # Errors
-    /// Each line that is none.
+    /// Each invalid line.
     pub fn parse(lines: &[String]) -> Result<Self, Vec<SignatureFault>> {
         let (mut keys, mut faults) = (Vec::new(), Vec::new());
         for line in lines {
@@ -86,10 +86,10 @@ impl Signers {
         if faults.is_empty() { Ok(Self(keys)) } else { Err(faults) }
     }
 
-    /// Checks that one of them signed a plan.
+    /// Checks that an accepted key signed a plan.
     ///
     /// # Errors
-    /// Why the signature does not count.
+    /// The reason why the signature is not accepted.
     pub fn verify(&self, plan: &Plan, signature: Option<&str>) -> Result<(), SignatureFault> {
         let key = signed_by(plan, signature.ok_or(SignatureFault::Missing)?)?;
         match self.0.iter().any(|signer| signer.key_data() == key.key_data()) {
@@ -132,7 +132,7 @@ const fn is_taken(algorithm: &Algorithm) -> bool {
     matches!(algorithm, Algorithm::Ed25519 | Algorithm::Ecdsa { curve: EcdsaCurve::NistP256 })
 }
 
-/// A private key that plans are signed with. Neither prints nor serialises.
+/// A private key for signing plans. Neither prints nor serializes.
 pub struct SigningKey(PrivateKey);
 
 impl fmt::Debug for SigningKey {
@@ -142,10 +142,10 @@ impl fmt::Debug for SigningKey {
 }
 
 impl SigningKey {
-    /// Reads a private key, as `ssh-keygen` writes it without a passphrase.
+    /// Parses a private key that `ssh-keygen` wrote without a passphrase.
     ///
     /// # Errors
-    /// It is none, has a passphrase, or is of a kind that is not taken.
+    /// It is not a private key, has a passphrase, or is of an unsupported kind.
     pub fn parse(text: &Secret) -> Result<Self, SignatureFault> {
         let none = |because: &str| SignatureFault::NoPrivateKey { because: because.to_owned() };
         let key = PrivateKey::from_openssh(text.reveal()).map_err(|error| none(&error.to_string()))?;

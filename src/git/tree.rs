@@ -1,4 +1,4 @@
-//! Where a path of a revision leads, links followed inside the tree.
+//! Resolves paths of a revision, following links inside the tree.
 
 use std::collections::VecDeque;
 
@@ -10,16 +10,16 @@ use super::fault::GitFault;
 use super::limits::{LINK_BYTES_MAX, LINKS_MAX};
 use super::objects::Objects;
 
-/// Where a path leads.
+/// The target of a path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Target {
-    /// The path without links, from the top.
+    /// The path without links, from the top of the repository.
     pub(super) path: Vec<BString>,
-    /// What is there.
+    /// Its kind.
     pub(super) kind: TargetKind,
 }
 
-/// What is at the end of a path.
+/// Kind of the target of a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum TargetKind {
     /// A folder.
@@ -30,27 +30,27 @@ pub(super) enum TargetKind {
     Submodule(ObjectId),
 }
 
-/// Writes a path for people; what is no UTF-8 is replaced.
+/// Formats a path for display; invalid UTF-8 is replaced.
 pub(super) fn shown(path: &[BString]) -> String {
     path.iter().map(|part| part.to_str_lossy()).collect::<Vec<_>>().join("/")
 }
 
-/// Takes a path apart at its slashes.
+/// Splits a path at its slashes.
 pub(super) fn parts(path: &[u8]) -> Vec<BString> {
     path.split(|byte| *byte == b'/').map(BString::from).collect()
 }
 
-/// Finds where a path leads.
+/// Resolves a path.
 ///
 /// # Errors
-/// Nowhere, out of the repository, in a circle, or an object is missing.
+/// It does not exist, leads out of the repository, links form a cycle, or an object is missing.
 pub(super) fn find(objects: Objects<'_>, path: &[BString]) -> Result<Target, GitFault> {
     let mut finder =
         Finder { objects, asked: path, folders: vec![objects.revision.tree], real: Vec::new(), links: 0 };
     let mut todo: VecDeque<BString> = path.iter().cloned().collect();
     while let Some(part) = todo.pop_front() {
         if let Some(kind) = finder.step(part, &mut todo)? {
-            // Nothing but a slash may stand behind a file.
+            // A file may only be followed by slashes.
             let rest: Vec<BString> = todo.into_iter().filter(|part| !part.is_empty()).collect();
             return match (kind, rest.is_empty()) {
                 (kind, true) | (kind @ TargetKind::Submodule(_), false) => {
@@ -70,9 +70,9 @@ pub(super) fn find(objects: Objects<'_>, path: &[BString]) -> Result<Target, Git
 struct Finder<'a> {
     objects: Objects<'a>,
     asked: &'a [BString],
-    /// The folders on the way, the top first.
+    /// The folders on the way, from the top.
     folders: Vec<ObjectId>,
-    /// Their names, and then the file's.
+    /// Their names, followed by the file's.
     real: Vec<BString>,
     links: usize,
 }
@@ -82,7 +82,7 @@ impl Finder<'_> {
         self.objects.place(&shown(self.asked))
     }
 
-    /// Goes one part further; returns what is there where that is no folder.
+    /// Resolves one more path component; returns its kind if it is not a folder.
     fn step(&mut self, part: BString, todo: &mut VecDeque<BString>) -> Result<Option<TargetKind>, GitFault> {
         if part.is_empty() || part == "." {
             return Ok(None);

@@ -1,4 +1,4 @@
-//! The files of a revision that a user means: folders as the reader of files reads them.
+//! Selects the files of a revision to read, with the same rules for folders as for files on disk.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,48 +22,48 @@ use crate::manifests::source::{
 pub struct Ask {
     /// Files and folders, from the top of the repository, with `/`; the empty path is the top itself.
     pub paths: Vec<String>,
-    /// Whether folders are read with all folders in them.
+    /// Whether folders are read recursively.
     pub is_recursive: bool,
 }
 
 /// A file of a revision.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FoundFile {
-    /// The path from the top of the repository, as it was reached.
+    /// The path from the top of the repository, with links unresolved.
     pub path: String,
     /// The content.
     pub bytes: Vec<u8>,
-    /// Whether it was found by walking a folder, rather than named.
+    /// Whether it was found in a folder, rather than named.
     pub is_walked: bool,
 }
 
-/// What is there and was not read.
+/// Something that exists and was not read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Unread {
-    /// A folder in a folder, since only the folder itself was asked for.
+    /// A subfolder, because folders are not read recursively.
     Folder(String),
-    /// A submodule, with the commit that it stands at.
+    /// A submodule, with its commit.
     Submodule(String, String),
     /// A link that leads out of the repository.
     Link(String),
 }
 
-/// What was read.
+/// Result of the read.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// The files, each once, in the order of the paths asked for.
+    /// The files, without duplicates, in the order of the requested paths.
     pub files: Vec<FoundFile>,
-    /// What is there and was not read, sorted.
+    /// What exists and was not read, sorted.
     pub unread: BTreeSet<Unread>,
-    /// Folders that were not read, since kustomize or helm has to render them; paths are from the top.
+    /// Folders that were not read because kustomize or helm must render them; paths are from the top.
     pub unrendered: Vec<Unrendered>,
-    /// Files of other tools in the folders, the first of each; they are not read.
+    /// Files of other tools in the folders, the first of each; not read.
     pub foreign: BTreeMap<Foreign, String>,
-    /// Folders of plans that people review, as `REV:path`; nothing in them is read.
+    /// Folders of plans under review, as `REV:path`; not read.
     pub plans: BTreeSet<String>,
-    /// The folders that were asked for, as `REV:path`.
+    /// The requested folders, as `REV:path`.
     pub folders: Vec<String>,
-    /// Folders of what others wrote, which are never walked into.
+    /// Folders of vendored dependencies, which are never read.
     pub vendored: Vec<String>,
 }
 
@@ -71,7 +71,7 @@ impl Repository {
     /// Returns whether a revision has a file or folder of this path.
     ///
     /// # Errors
-    /// It cannot be told.
+    /// It cannot be determined.
     pub fn has(&self, revision: &Revision, path: &str) -> Result<bool, GitFault> {
         match find(Objects { repository: self, revision }, &parts(path.as_bytes())) {
             Ok(_) => Ok(true),
@@ -80,11 +80,11 @@ impl Repository {
         }
     }
 
-    /// Reads the manifests of a revision: files that were named, and of folders those with a manifest's ending that
-    /// are not hidden and not left out.
+    /// Reads the manifests of a revision: the named files, and from folders those with a manifest's extension that are
+    /// neither hidden nor ignored.
     ///
     /// # Errors
-    /// Everything that cannot be read, at once.
+    /// Everything that cannot be read, together.
     pub fn read(
         &self,
         revision: &Revision,
@@ -110,9 +110,9 @@ impl Repository {
     }
 }
 
-/// A file of a folder, before it is known whether it is read.
+/// A file of a folder, before it is decided whether to read it.
 struct Listed {
-    /// The path as it was reached.
+    /// The path with links unresolved.
     path: Vec<BString>,
     /// The path without links.
     real: Vec<BString>,
@@ -124,17 +124,17 @@ struct Walk<'a> {
     is_recursive: bool,
     ignored: &'a mut dyn LeavesOut,
     found: Found,
-    /// The files of the folder that is looked at, and of those in it.
+    /// The files of the current folder and its subfolders.
     listed: Vec<Listed>,
     faults: Vec<GitFault>,
-    /// Paths without links that were read, so that nothing is counted twice.
+    /// Paths without links that were read, to avoid duplicates.
     seen: BTreeSet<Vec<BString>>,
     entries: usize,
     bytes: u64,
 }
 
 impl Walk<'_> {
-    /// Reads what the user named.
+    /// Reads a path that the user named.
     fn named(&mut self, path: &[BString]) {
         let path: Vec<BString> =
             path.iter().filter(|part| !part.is_empty() && *part != ".").cloned().collect();
@@ -164,7 +164,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Enters the folders above one that was named.
+    /// Enters the parent folders of a named one.
     fn come_down(&mut self, path: &[BString]) {
         for (depth, _) in path.iter().enumerate() {
             let above = path.get(..depth).unwrap_or_default();
@@ -175,7 +175,7 @@ impl Walk<'_> {
         }
     }
 
-    /// Comes to a folder and reads what it says is left out.
+    /// Enters a folder and reads its ignore rules.
     fn enter(&mut self, path: &[BString], entries: &[Entry]) {
         let file = entries.iter().find(|entry| entry.name == IGNORE_FILE && entry.kind == EntryKind::Blob);
         let rules = file.map(|file| self.objects.bytes(&shown(path), file.id, DEFINITION_BYTES_MAX));
@@ -255,7 +255,7 @@ impl Walk<'_> {
         self.found.unread.insert(Unread::Submodule(self.objects.place(&shown(path)), id.to_string()));
     }
 
-    /// A link counts as what it leads to, as on the disk.
+    /// Treats a link like its target, as on disk.
     fn link(&mut self, path: &[BString], is_manifest: bool) {
         match find(self.objects, path) {
             Ok(Target { path: real, kind }) => match kind {
@@ -266,13 +266,13 @@ impl Walk<'_> {
             Err(GitFault::LeadsOut { place }) if !is_manifest => {
                 self.found.unread.insert(Unread::Link(place));
             }
-            // A link without a manifest's name that leads nowhere is none of our business.
+            // Dangling links without a manifest's name are ignored.
             Err(GitFault::NoPath { .. } | GitFault::LinkLoop { .. }) if !is_manifest => {}
             Err(fault) => self.faults.push(fault),
         }
     }
 
-    /// Reads the manifests among the files that were listed, and notes what has to be rendered.
+    /// Reads the manifests among the listed files, and records what must be rendered.
     fn sorted_out(&mut self) {
         let listed = std::mem::take(&mut self.listed);
         let paths: Vec<String> = listed.iter().map(|file| shown(&file.path)).collect();
@@ -287,7 +287,7 @@ impl Walk<'_> {
         for (_, file) in listed.into_iter().enumerate().filter(|(index, _)| is_read.contains(index)) {
             self.file(file, true);
         }
-        // What lies below a folder to render is not read, with `-R` or without.
+        // Subfolders of a folder to render are not read, with or without `-R`.
         let roots: Vec<String> = unrendered.iter().map(|root| self.objects.place(&root.folder)).collect();
         let is_part = |folder: &str| {
             roots
@@ -300,13 +300,13 @@ impl Walk<'_> {
         self.found.plans.extend(plans.iter().map(|folder| self.objects.place(folder)));
     }
 
-    /// Reads a file, which was named or found by walking a folder.
+    /// Reads a file, which was named or found in a folder.
     fn file(&mut self, Listed { path, real, id }: Listed, is_walked: bool) {
         if !self.seen.insert(real) {
             return;
         }
         let shown = shown(&path);
-        // Together they are held to what one dump may have.
+        // All files together are limited to the size of one dump.
         match self.objects.bytes(&shown, id, DUMP_BYTES_MAX.saturating_sub(self.bytes)) {
             Ok(bytes) if bytes.starts_with(LFS_POINTER) => {
                 self.faults.push(GitFault::LfsPointer { place: self.objects.place(&shown) });
@@ -325,5 +325,5 @@ impl Walk<'_> {
     }
 }
 
-/// How every pointer of Git LFS begins.
+/// First bytes of every Git LFS pointer.
 const LFS_POINTER: &[u8] = b"version https://git-lfs.github.com/spec/";

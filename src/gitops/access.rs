@@ -1,6 +1,7 @@
-//! Who speaks to the repository and its forge: a token, a GitHub App, or the identity by which Azure is spoken to.
+//! Credentials for the repository and its forge: a token, a GitHub App, or the Azure identity.
 //!
-//! Tokens that expire are kept until shortly before their end. Must never show a token or a key, nor write either down.
+//! Tokens that expire are kept until shortly before they do. Must never show a token or a key, nor write either to
+//! disk.
 #![expect(
     clippy::disallowed_methods,
     reason = "tokens and keys are read from their files each time, as they may be renewed"
@@ -21,35 +22,35 @@ use crate::forge::{self, Credential, ForgeKind, Issued, Settings};
 use crate::git::remote::Credentials;
 use crate::model::secret::Secret;
 
-/// The user beside a token where `NODEFORM_GIT_USER` is not set.
+/// Default user for a token, if `NODEFORM_GIT_USER` is not set.
 pub const USER: &str = "nodeform";
 
-/// The user beside the token of a GitHub App; GitHub asks for this one.
+/// User for the token of a GitHub App, as GitHub requires.
 const APP_USER: &str = "x-access-token";
 
-/// What Entra ID calls Azure DevOps.
+/// Scope of Azure DevOps in Entra ID.
 const AZURE_DEVOPS: &str = "499b84ac-1321-427f-aa17-267ca6975798/.default";
 
-/// How long before its end a token is replaced: longer than a fetch and a push take.
+/// How long before it expires a token is replaced: longer than a fetch and a push take.
 const BEFORE_END: SignedDuration = SignedDuration::from_mins(5);
 
-/// How long a token is waited for.
+/// Timeout for getting a token.
 const TOKEN_MAX: Duration = Duration::from_secs(60);
 
-/// The largest token or key that is read from a file.
+/// Maximum size of a token or key file.
 const FILE_BYTES_MAX: u64 = 64 << 10;
 
-/// Where the token comes from.
+/// Source of the token.
 #[derive(Clone, Debug, Default)]
 pub enum Token {
     /// None is set: an Azure DevOps repository is accessed as [`Access::identity`], any other anonymously.
     #[default]
     None,
-    /// It is set.
+    /// A fixed token.
     Said(Secret),
-    /// It is in a file, which may be replaced.
+    /// A token file, which may be replaced.
     File(PathBuf),
-    /// A GitHub App: it gets tokens of an hour.
+    /// A GitHub App, which gets tokens that are valid for an hour.
     App {
         /// Its client id, or its number.
         id: String,
@@ -58,23 +59,23 @@ pub enum Token {
     },
 }
 
-/// Who speaks to repositories, and where clones are kept. Copies share the token that they were issued.
+/// Access to repositories, and the folder of clones. Clones of this value share the issued token.
 #[derive(Clone, Debug, Default)]
 pub struct Access {
     /// The folder of the clones.
     pub cache: PathBuf,
-    /// The user beside the token.
+    /// The user for the token.
     pub user: String,
-    /// Where the token comes from.
+    /// The source of the token.
     pub token: Token,
-    /// The identity by which Azure is spoken to, which Azure DevOps accepts too.
+    /// The Azure identity, which Azure DevOps accepts too.
     pub identity: Option<Azure>,
-    /// The token that was issued last.
+    /// The last issued token.
     pub issued: Arc<Mutex<Option<Issued>>>,
 }
 
 impl Access {
-    /// Gets a token where one is needed and the last one has ended or ends soon. Call it before each use.
+    /// Gets a token if one is needed and the last one has expired or expires soon. Call it before each use.
     ///
     /// # Errors
     /// No token is issued, or the key cannot be read.
@@ -126,7 +127,7 @@ impl Access {
         self.issued.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Returns the token with its user, as it is now; nothing for anonymous access.
+    /// Returns the current token with its user; `None` for anonymous access.
     ///
     /// # Errors
     /// Its file cannot be read, no token was issued yet, or it has characters that a header cannot hold.
@@ -146,7 +147,7 @@ impl Access {
             }
         };
         let token = token.reveal().trim().to_owned();
-        // Either would end the header, and what follows would be one of its own.
+        // Either would end the header and start another.
         if token.chars().chain(user.chars()).any(char::is_control) || user.contains(':') {
             return Err(GitOpsFault::of(
                 "the Git token or its user has characters that a header cannot hold",
@@ -156,7 +157,7 @@ impl Access {
         Ok(Some(Credentials { user, token: Secret::new(token) }))
     }
 
-    /// Returns what the forge is spoken to with; nothing for anonymous access.
+    /// Returns the credential for the forge; `None` for anonymous access.
     ///
     /// # Errors
     /// As [`Access::credentials`]; or the key of the App cannot be read.

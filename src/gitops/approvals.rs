@@ -1,7 +1,8 @@
-//! Whether enough people have approved what was merged, where the NodeFleet asks for that.
+//! Checks whether enough people approved a merged plan, if the NodeFleet requires approvals.
 //!
-//! The rules come from the cluster, reviews from the forge, and what they are of from Git. An approval counts for the plan that was
-//! approved, with the same lines struck or more. Must never count what the forge does not say, nor whoever opened the pull request.
+//! The rules come from the cluster, reviews from the forge, and the reviewed plans from Git. An approval counts for the
+//! plan that was approved, with the same lines struck or more. Must never count an approval that the forge does not
+//! report, nor one by the author of the pull request.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -21,29 +22,29 @@ use crate::plan::file;
 use crate::render::words::{count, verb};
 use crate::review::proposal::classes;
 
-/// Whose approval counts for nothing.
+/// Reason why an approval does not count.
 const NOT_A_WRITER: &str = "may not write to the repository";
 
-/// Where merged plans are, and who is asked about them.
+/// Inputs for checking approvals.
 #[derive(Clone, Copy)]
 pub struct Asking<'a> {
-    /// Reads pull requests; `Err` says why it cannot.
+    /// Reads pull requests; `Err` is the reason why that fails.
     pub forge: Result<Option<&'a dyn Forge>, &'a GitOpsFault>,
-    /// Where plans are merged.
+    /// The repository of merged plans.
     pub place: &'a Place,
     /// Its clone.
     pub clone: &'a Clone,
-    /// What became of plans.
+    /// The history of plans.
     pub ledger: &'a Ledger,
-    /// What the NodeFleet says of the repository.
+    /// The NodeFleet's settings for the repository.
     pub git: &'a Git,
-    /// The id of the account that proposes, where it is another than that of the forge's token.
+    /// The id of the proposer's account, if it differs from that of the forge's token.
     pub proposer: Option<&'a str>,
 }
 
 impl Folders {
-    /// Takes out the plans that lack an approval which the NodeFleet asks for. A plan that was begun had them: it is asked of none
-    /// again. Git is waited for on this thread.
+    /// Moves plans that lack a required approval to the refused ones. A plan that has started had its approvals, and is
+    /// not checked again. Waits for Git on this thread.
     pub async fn ask_approvals(&mut self, asking: Asking<'_>) {
         for mut folder in std::mem::take(&mut self.waiting) {
             let rules = asking.rules(&folder);
@@ -63,7 +64,7 @@ impl Folders {
 }
 
 impl Asking<'_> {
-    /// Returns the entries that are about a plan.
+    /// Returns the rules that apply to a plan.
     fn rules(&self, folder: &Folder) -> Vec<&Approvals> {
         let mut classes: BTreeSet<ChangeClass> = classes(&folder.proposal.plan);
         classes.insert(folder.name.class);
@@ -101,7 +102,7 @@ impl Asking<'_> {
         Ok(approvers(&approved, &votes, &pull_request))
     }
 
-    /// Returns the pull request that brought a plan.
+    /// Returns the merged pull request of a plan.
     async fn merged(&self, forge: &dyn Forge, folder: &Folder) -> Result<PullRequest, GitOpsFault> {
         let execution = folder.proposal.plan.spec.execution.as_ref();
         let cluster = execution.map(|execution| &*execution.cluster.id).unwrap_or_default();
@@ -119,7 +120,7 @@ impl Asking<'_> {
         })
     }
 
-    /// Says what the author of an approval may do, or why it counts for nothing.
+    /// Returns the permission of an approval's author, or why the approval does not count.
     async fn counts(
         &self,
         (forge, own): (&dyn Forge, &User),
@@ -145,7 +146,7 @@ impl Asking<'_> {
         }
     }
 
-    /// Looks whether what was approved is what was merged, with fewer removals at most.
+    /// Checks that the approved plan is the merged one, with at most fewer removals.
     fn is_of_this(&self, folder: &Folder, review: &Review) -> Result<(), String> {
         let Some(commit) = &review.commit else {
             return Err("approved a commit that the forge does not name".to_owned());
@@ -178,18 +179,18 @@ impl Asking<'_> {
 struct Vote {
     by: User,
     commit: Option<CommitId>,
-    /// What its author may do; `Err` says why it counts for nothing.
+    /// The permission of its author; `Err` is the reason why it does not count.
     counts: Result<Permission, String>,
 }
 
-/// The approvals that count for a rule, by name, and the others with the reasons.
+/// Authors of approvals that count for a rule, and the others with the reasons.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Tally {
     counted: BTreeSet<String>,
     others: BTreeMap<String, String>,
 }
 
-/// Counts the approvals by what a rule asks for.
+/// Counts the approvals that satisfy a rule.
 fn tally(rule: &Approvals, votes: &[Vote]) -> Tally {
     let mut tally = Tally::default();
     for Vote { by, counts, commit: _ } in votes {
@@ -208,7 +209,7 @@ fn tally(rule: &Approvals, votes: &[Vote]) -> Tally {
     tally
 }
 
-/// Says of those whose approvals counted what they rest on.
+/// Returns the authors of counted approvals, with their evidence.
 fn approvers(approved: &BTreeSet<String>, votes: &[Vote], pull_request: &PullRequest) -> Vec<Approver> {
     let page = pull_request.url.as_ref().map_or_else(String::new, |url| format!(", {url}"));
     let counted = votes.iter().filter(|vote| vote.counts.is_ok() && approved.contains(&vote.by.login));
@@ -219,7 +220,7 @@ fn approvers(approved: &BTreeSet<String>, votes: &[Vote], pull_request: &PullReq
     counted.map(|vote| Approver { by: vote.by.login.clone(), record: record(vote) }).collect()
 }
 
-/// Forges do not tell names apart by their case.
+/// Compares names case-insensitively, as forges do.
 fn is_called(user: &User, name: &str) -> bool {
     user.login.to_lowercase() == name.to_lowercase()
 }

@@ -1,18 +1,18 @@
-//! How much of a branch is read and told in one run: whoever may merge may fill it with folders.
+//! Limits for reading and reporting a branch in one run: anyone who may merge can fill it with folders.
 
 use super::fault::GitOpsFault;
 use super::place::Place;
 use crate::git::remote::PlanFile;
 use crate::review::proposal::Content;
 
-/// How many plans are told one by one that are not applied.
+/// Maximum number of plans that are not applied and listed individually.
 pub const TOLD_MAX: usize = 20;
 
-/// How many folders are read at most that have not ended, and how many bytes of their files: dozens of the largest plans.
+/// Maximum number of unfinished folders that are read, and bytes of their files: dozens of the largest plans.
 const FOLDERS_MAX: usize = 1_000;
 const BYTES_MAX: usize = 128 << 20;
 
-/// What was read.
+/// Amount read so far.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     folders: usize,
@@ -20,10 +20,10 @@ pub(super) struct Read {
 }
 
 impl Read {
-    /// Takes in the files of one more folder.
+    /// Adds the files of one more folder.
     ///
     /// # Errors
-    /// It is more than is read.
+    /// A limit is exceeded.
     pub(super) fn take_in(&mut self, files: &[PlanFile], place: &Place) -> Result<(), GitOpsFault> {
         let length = |(_, content): &PlanFile| match content {
             Content::Bytes(bytes) => bytes.len(),

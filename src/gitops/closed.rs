@@ -1,5 +1,5 @@
-//! What people rejected by closing its pull request, known by the work of its plan: from the description, or, where somebody wrote
-//! another one, from the commit. What nodeform closes itself is marked as withdrawn.
+//! Plans that people rejected by closing the pull request, identified by what they do (`work`): from the description,
+//! or from the commit if someone rewrote it. Pull requests that nodeform itself closes are marked as withdrawn.
 
 use std::collections::BTreeMap;
 
@@ -12,22 +12,23 @@ use super::standing::Around;
 use crate::forge::{Forge, PullRequest, PullRequestState, StickyComment, Text};
 use crate::review::proposal::work;
 
-/// The mark of the comment that says why a pull request is closed.
+/// Marker of the comment with the reason for closing a pull request.
 const CLOSED: &str = "closed";
 
-/// What the work of a plan stands between in a description. It is the first line: Azure DevOps lists 400 letters.
+/// Delimiters of the plan's `work` in a description. It is the first line, because Azure DevOps lists only 400
+/// characters.
 const MARK: &str = "<!-- nodeform-work: ";
 const MARK_END: &str = " -->";
 
-/// Stands in the description of what nobody rejected: the same may be proposed again.
+/// Mark in the description of a pull request that nobody rejected: the same changes may be proposed again.
 const WITHDRAWN: &str = "<!-- nodeform-withdrawn -->";
 
-/// Puts what readers do not see before a description: the work of its plan.
+/// Prepends the plan's `work` to a description, invisible to readers.
 pub(super) fn marked(work: &str, body: &str) -> String {
     format!("{}\n{body}", mark(work))
 }
 
-/// How many letters [`marked`] adds.
+/// Returns the number of characters that [`marked`] adds.
 pub(super) fn mark_letters(work: &str) -> usize {
     mark(work).len() + 1
 }
@@ -36,13 +37,13 @@ fn mark(work: &str) -> String {
     format!("{MARK}{work}{MARK_END}")
 }
 
-/// Returns the work that a description is of.
+/// Returns the `work` in a description.
 fn work_of(body: &str) -> Option<&str> {
     let (_, rest) = body.split_once(MARK)?;
     rest.split_once(MARK_END).map(|(work, _)| work)
 }
 
-/// Returns what people rejected, with when: the works of plans. Git is waited for on this thread.
+/// Returns the `work` of plans that people rejected, with the time. Waits for Git on this thread.
 pub(super) fn rejected(around: &Around, listed: &[PullRequest]) -> BTreeMap<String, Timestamp> {
     let mut rejected: BTreeMap<String, Timestamp> = BTreeMap::new();
     for pull_request in listed {
@@ -60,7 +61,7 @@ pub(super) fn rejected(around: &Around, listed: &[PullRequest]) -> BTreeMap<Stri
     rejected
 }
 
-/// Reads the work of a pull request's plan from its commit.
+/// Reads the `work` of a pull request's plan from its commit.
 fn work_at(around: &Around, pull_request: &PullRequest) -> Option<String> {
     let folder = pull_request.source.strip_prefix(&around.below)?;
     let at = (&around.place, &around.clone);
@@ -74,10 +75,10 @@ fn work_at(around: &Around, pull_request: &PullRequest) -> Option<String> {
     }
 }
 
-/// Closes the pull request of a branch that is about to go, and says why.
+/// Closes the pull request of a branch before it is deleted, with the reason.
 ///
 /// # Errors
-/// The forge does not answer as one.
+/// The forge does not answer, or its answer is invalid.
 pub async fn close(
     forge: &dyn Forge,
     around: &Around,
@@ -87,7 +88,7 @@ pub async fn close(
     for pull_request in listed.iter().filter(|it| it.source == branch && it.is_open()) {
         let comment = StickyComment { marker: marker(CLOSED)?, body: format!("Closed: {why}.") };
         let number = pull_request.number;
-        // Whole: a list may have cut it.
+        // The whole text: a list may have truncated it.
         let Text { title, body } = forge.pull_request(number).await.map_err(GitOpsFault::from)?.text;
         let body = match work_of(&body) {
             Some(work) => body.replace(&mark(work), WITHDRAWN),
@@ -99,7 +100,7 @@ pub async fn close(
     Ok(())
 }
 
-/// Cuts a text to what a forge takes, which counts as UTF-16 does.
+/// Cuts a text to a forge's limit, in UTF-16 code units.
 fn fitted(text: &str, letters_max: usize) -> String {
     let mut left = letters_max;
     let fits = |letter: &char| {

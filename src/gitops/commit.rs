@@ -1,15 +1,15 @@
-//! A plan as a commit has it.
+//! Reads a plan from a commit.
 
 use super::place::Place;
 use crate::git::remote::{Clone, PlanEntry};
 use crate::render::proposal::derived_by;
 use crate::review::proposal::{self, Files, FolderName, Proposal};
 
-/// Reads the plan of a folder as a commit has it, which is fetched where it is not there; nothing where the folder is not there or
-/// does not hold together. Git is waited for on this thread.
+/// Reads the plan of a folder from a commit, which is fetched if it is not in the clone; `None` if the folder does not
+/// exist or is inconsistent. Waits for Git on this thread.
 ///
 /// # Errors
-/// The commit cannot be read; the text says why.
+/// The commit cannot be read, with the reason.
 pub(super) fn proposal_at(
     (place, clone): (&Place, &Clone),
     commit: &str,

@@ -1,4 +1,4 @@
-//! Why a step of the way through Git is not taken, with what to do next.
+//! Faults of the GitOps workflow, with the next step.
 
 use std::fmt;
 
@@ -7,47 +7,47 @@ use jiff::Timestamp;
 use crate::forge::ForgeFault;
 use crate::git::remote::RemoteFault;
 
-/// Why a step is not taken.
+/// Reason why a step of the workflow failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GitOpsFault {
     /// What happened, one entry for each fault.
     pub faults: Vec<String>,
     /// What to do next.
     pub hints: Vec<String>,
-    /// Whether the plan or the branch is not what it has to be; else the machine or a server refused.
+    /// Whether the plan or the branch is not in the required state; otherwise, the machine or a server refused.
     pub is_stale: bool,
-    /// Until when a forge asked not to be asked again.
+    /// Until when a forge asked for no further requests.
     pub until: Option<Timestamp>,
 }
 
 impl GitOpsFault {
-    /// One fault.
+    /// Returns one fault.
     #[must_use]
     pub fn of(what: impl Into<String>) -> Self {
         Self { faults: vec![what.into()], ..Self::default() }
     }
 
-    /// One fault of a plan or a branch that is not what it has to be.
+    /// Returns one fault of a plan or a branch that is not in the required state.
     #[must_use]
     pub fn stale(what: impl Into<String>) -> Self {
         Self { is_stale: true, ..Self::of(what) }
     }
 
-    /// Says it in one line, with what to do next.
+    /// Returns the faults with the next steps, in one line.
     #[must_use]
     pub fn told(&self) -> String {
         let told: Vec<&str> = self.faults.iter().chain(&self.hints).map(String::as_str).collect();
         told.join("; ")
     }
 
-    /// Adds what to do next.
+    /// Adds the next step.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hints.push(hint.into());
         self
     }
 
-    /// Adds a fault, and what to do about it.
+    /// Adds a fault with its next step.
     #[must_use]
     pub fn and(mut self, what: &str, hint: Option<&str>) -> Self {
         self.faults.push(what.to_owned());

@@ -1,4 +1,4 @@
-//! The NodeFleet of a cluster, as far as it is about the repository.
+//! The NodeFleet of a cluster: its repository settings.
 
 use std::collections::BTreeMap;
 
@@ -8,15 +8,15 @@ use super::fault::GitOpsFault;
 use crate::api::node_fleet::{Git, NodeFleet};
 use crate::cluster::{Cluster, ClusterFailureKind};
 
-/// Where NodeFleets are.
+/// API path of NodeFleets.
 pub const FLEETS: &str = "/apis/nodeform.dev/v1alpha1/nodefleets";
 
-/// The NodeFleet of a cluster, as far as it is about the repository.
+/// The part of a cluster's NodeFleet that concerns the repository.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
     /// Its name.
     pub name: String,
-    /// What it says of the repository.
+    /// Its repository settings.
     pub git: Option<Git>,
     /// Its annotations.
     pub annotations: BTreeMap<String, String>,
@@ -25,14 +25,14 @@ pub struct Fleet {
 }
 
 impl Fleet {
-    /// Returns where the NodeFleet is.
+    /// Returns the API path of the NodeFleet.
     #[must_use]
     pub fn path(&self) -> String {
         format!("{FLEETS}/{}", self.name)
     }
 }
 
-/// Returns the NodeFleet, where there is one.
+/// Returns the NodeFleet, if there is one.
 ///
 /// # Errors
 /// The API server refuses, or there are several.
@@ -53,13 +53,13 @@ pub async fn fleet(cluster: &Cluster) -> Result<Option<Fleet>, GitOpsFault> {
     }
 }
 
-/// Reads a NodeFleet of a list. One that cannot be read may name another repository: it is not as if there were none.
+/// Parses a NodeFleet of a list. An unreadable one is a fault, because it may name another repository.
 ///
 /// # Errors
-/// It cannot be read.
+/// It cannot be parsed.
 pub fn read_fleet(mut item: Value) -> Result<Fleet, GitOpsFault> {
     let version = item["metadata"]["resourceVersion"].as_str().map(str::to_owned);
-    // Lists leave kind and version out of their items.
+    // List items contain neither kind nor version.
     item["apiVersion"] = "nodeform.dev/v1alpha1".into();
     item["kind"] = "NodeFleet".into();
     let name = item["metadata"]["name"].as_str().unwrap_or_default().to_owned();

@@ -1,7 +1,7 @@
-//! The merged plans of a branch: which wait to be applied, which are refused and why, and which need nothing.
+//! The merged plans of a branch: those that wait to be applied, those that are refused and why, and the others.
 //!
-//! Whoever may merge may fill the branch: what is read is bounded. Must never let a plan through whose folder does not hold
-//! together, that is of another cluster, or that lacks a signature where plans need one.
+//! Anyone who may merge can fill the branch, so reads are limited. Must never accept a plan whose folder is
+//! inconsistent, that belongs to another cluster, or that lacks a required signature.
 
 use std::fmt;
 
@@ -19,37 +19,37 @@ use crate::plan::Plan;
 use crate::render::proposal::derived_by;
 use crate::review::proposal::{self, Files, FolderName, Proposal, ProposalFault, is_month_over};
 
-/// For how long after its expiry a plan that was not carried out is told one by one.
+/// How long after its expiry a plan that was not applied is listed individually.
 const TOLD_FOR: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// A plan that was merged and is not settled.
+/// A merged plan that is not settled.
 #[derive(Clone, Debug)]
 pub struct Folder {
     /// Its name.
     pub name: FolderName,
     /// Its files.
     pub proposal: Proposal,
-    /// Who approved it, where the NodeFleet asks for that.
+    /// Its approvers, if the NodeFleet requires approvals.
     pub approved_by: Vec<Approver>,
 }
 
-/// A plan that was merged, and of which nothing is done.
+/// A merged plan that is not applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
     /// Its folder.
     pub name: String,
-    /// Why.
+    /// The reason.
     pub fault: GitOpsFault,
 }
 
-/// How many plans need nothing to be done or told of them one by one.
+/// Numbers of skipped plans, which are not listed individually.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PassedOver {
-    /// Were applied before.
+    /// Already applied.
     pub spent: usize,
-    /// Have expired.
+    /// Expired.
     pub expired: usize,
-    /// Are of other clusters.
+    /// Of other clusters.
     pub of_others: usize,
 }
 
@@ -59,38 +59,38 @@ impl fmt::Display for Refused {
     }
 }
 
-/// The plans of a branch, sorted out.
+/// The plans of a branch, classified.
 #[derive(Clone, Debug, Default)]
 pub struct Folders {
-    /// Those that wait to be applied, the oldest first.
+    /// Plans that wait to be applied, oldest first.
     pub waiting: Vec<Folder>,
-    /// Those of which nothing is done.
+    /// Plans that are not applied.
     pub refused: Vec<Refused>,
-    /// The others.
+    /// The skipped plans.
     pub passed_over: PassedOver,
 }
 
-/// Where merged plans are, and what is known of them.
+/// Inputs for classifying merged plans.
 #[derive(Clone, Copy)]
 pub struct Merged<'a> {
-    /// Where they are merged.
+    /// The repository of merged plans.
     pub place: &'a Place,
     /// Its clone.
     pub clone: &'a Clone,
     /// The branch's last commit.
     pub tip: &'a Tip,
-    /// What became of them.
+    /// The history of plans.
     pub ledger: &'a Ledger,
-    /// Whose signatures count, where plans need one.
+    /// Accepted signers, if plans must be signed.
     pub signers: Option<&'a Signers>,
-    /// The UID of the cluster's namespace `kube-system`; nothing where it is not known.
+    /// The UID of the cluster's namespace `kube-system`, if known.
     pub cluster: Option<&'a str>,
-    /// What time it is.
+    /// The current time.
     pub at: Timestamp,
 }
 
 impl Folder {
-    /// Says who approved it.
+    /// Returns a line with its approvers.
     #[must_use]
     pub fn approval(&self) -> Option<String> {
         let names: Vec<&str> = self.approved_by.iter().map(|approver| approver.by.as_str()).collect();
@@ -102,7 +102,7 @@ impl Merged<'_> {
     /// Reads the folders that are not settled.
     ///
     /// # Errors
-    /// The repository cannot be read, or holds more than is read.
+    /// The repository cannot be read, or exceeds the limits.
     pub fn folders(&self, entries: Vec<PlanEntry>) -> Result<Folders, GitOpsFault> {
         let mut folders = Folders::default();
         let mut read = bounds::Read::default();
@@ -111,7 +111,7 @@ impl Merged<'_> {
             let known = name.as_ref().ok().and_then(|name| self.ledger.of_id(&name.id));
             let shown = || format!("{}/{}", entry.month, entry.name);
             if let Some(known) = known.filter(|known| known.is_spent()) {
-                // Its folder was gone and came back: by a revert of the revert, a cherry-pick, or an old clone.
+                // Its folder was removed and came back: by a revert of the revert, a cherry-pick, or an old clone.
                 if known.phase() == Phase::Withdrawn
                     && known.expires_at.is_none_or(|at| !is_long_ago(at, self.at))
                 {
@@ -161,7 +161,8 @@ impl Merged<'_> {
         }
     }
 
-    /// Whether a plan is of another cluster, which its own pipeline applies: several clusters may share a branch and a path.
+    /// Returns whether a plan belongs to another cluster, whose own pipeline applies it: clusters may share a branch
+    /// and a path.
     fn is_of_other_cluster(&self, plan: &Plan) -> bool {
         let planned = plan.spec.execution.as_ref().map(|execution| &*execution.cluster.uid);
         planned.zip(self.cluster).is_some_and(|(planned, found)| planned != found)

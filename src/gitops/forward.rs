@@ -1,4 +1,5 @@
-//! The branch of merged plans only moves forward: where plans were last applied from stands on the NodeFleet.
+//! Checks that the branch of merged plans only moves forward: the NodeFleet records the last commit from which plans
+//! were applied.
 
 use jiff::SignedDuration;
 use serde_json::{Value, json};
@@ -10,18 +11,18 @@ use crate::cluster::{ClusterFailure, ClusterFailureKind, Writer};
 use crate::git::remote::{Clone, Tip};
 use crate::review::history::{Ancestry, HEAD, Head, RESUME, REWRITTEN, Step, step};
 
-/// For how long history is fetched until the commit is found.
+/// How long history is fetched to find the commit.
 const LOOKED_FOR: SignedDuration = SignedDuration::from_secs(60);
 
-/// How often it is read again where somebody else wrote at the same time.
+/// Maximum number of attempts after concurrent writes.
 const TRIES_MAX: u32 = 3;
 
-/// A branch as it was fetched, and who notes where it is.
+/// A fetched branch, and the writer that records its position.
 #[derive(Clone, Copy)]
 pub struct Noting<'a> {
     /// Writes to the cluster.
     pub writer: &'a Writer,
-    /// Where plans are merged.
+    /// The repository of merged plans.
     pub place: &'a Place,
     /// Its clone.
     pub clone: &'a Clone,
@@ -29,25 +30,25 @@ pub struct Noting<'a> {
     pub tip: &'a Tip,
 }
 
-/// How a branch moved.
+/// How a branch has moved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advanced {
     /// Forward, or not at all.
     Forward,
-    /// Another way, and a person let it go on.
+    /// It was rewritten, and a person allowed it to continue.
     Resumed,
 }
 
-/// Looks whether the branch moved forward since plans were last applied, and notes where it is. Git is waited for on this
-/// thread.
+/// Checks that the branch has moved forward since plans were last applied, and records its position. Waits for Git on
+/// this thread.
 ///
 /// # Errors
-/// It was rewritten and nobody let it go on, or the NodeFleet cannot be read or written.
+/// It was rewritten without a person allowing it to continue, or the NodeFleet cannot be read or written.
 pub async fn advance(noting: Noting<'_>) -> Result<Advanced, GitOpsFault> {
     let Noting { writer, place, tip, .. } = noting;
     let now = Head { commit: tip.commit().to_owned(), place: place.of_branch() };
     for _ in 0..TRIES_MAX {
-        // Without a NodeFleet there is nowhere to note it.
+        // Without a NodeFleet, the position cannot be recorded.
         let Some(fleet) = fleet(writer.cluster()).await? else { return Ok(Advanced::Forward) };
         let noted = fleet.annotations.get(HEAD).map(String::as_str);
         let before = noted.and_then(Head::parse).filter(|before| before.place == now.place);
@@ -80,7 +81,7 @@ fn ancestry(Noting { writer, place, clone, tip }: Noting<'_>, commit: &str) -> R
     Ok(clone.ancestry((&place.branch, tip), commit, || clock.now() > until)?)
 }
 
-/// Writes where the branch is, if the NodeFleet still says what was read of it.
+/// Records the position of the branch, if the NodeFleet still has the annotations that were read.
 async fn note(writer: &Writer, fleet: &Fleet, now: &Head, step: Step) -> Result<(), ClusterFailure> {
     let path = |annotation: &str| format!("/metadata/annotations/{}", annotation.replace('/', "~1"));
     let test = |annotation: &str| json!({"op": "test", "path": path(annotation), "value": fleet.annotations.get(annotation)});

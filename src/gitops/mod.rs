@@ -1,11 +1,11 @@
-//! Plans through a Git repository: what is proposed on branches, what is merged, and how both move on.
+//! GitOps workflow of plans: proposing them on branches, and applying merged ones.
 //!
 //! ```text
 //!  world ─▶ beside what stands ─▶ plan ─▶ branch (proposed) ─ people merge ─▶ folders ─▶ planned again ─▶ what is applied
 //! ```
 //!
-//! `nodeform propose`, `nodeform apply --merged` and the controller do the same by these functions. Must never carry a plan
-//! out itself, print, or read the environment: who calls says where things are and what time it is.
+//! `nodeform propose`, `nodeform apply --merged` and the controller share these functions. Must never apply a plan itself,
+//! print, or read the environment: callers provide places and the time.
 
 mod access;
 mod approvals;

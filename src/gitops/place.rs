@@ -1,17 +1,17 @@
-//! Which repository plans are reviewed in, and who speaks to it.
+//! The repository in which plans are reviewed.
 
 use super::access::Access;
 use super::fault::GitOpsFault;
 use crate::api::node_fleet::Git;
 use crate::git::remote::{Address, Branch, Clone as GitClone, FolderPath};
 
-/// The branch where nothing else is said.
+/// Default branch.
 pub const BRANCH: &str = "main";
 
-/// The folder of the plans where nothing else is said.
+/// Default folder of the plans.
 pub const PATH: &str = "nodeform/plans";
 
-/// Which repository is meant, and what of it.
+/// Repository, branch and folder of plans.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The repository.
@@ -23,11 +23,11 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns where plans are reviewed; nothing where no repository is named. `allows_http` takes one of this machine by plain
-    /// HTTP.
+    /// Returns where plans are reviewed; `None` if no repository is named. `allows_http` accepts plain HTTP on this
+    /// machine.
     ///
     /// # Errors
-    /// Something of it cannot be used: everything at once.
+    /// All invalid settings, together.
     pub fn of(git: &Git, allows_http: bool) -> Result<Option<Self>, GitOpsFault> {
         let Some(address) = &git.repository else { return Ok(None) };
         let address = Address::parse(address, allows_http);
@@ -43,13 +43,13 @@ impl Place {
         }
     }
 
-    /// Says where a plan's folder is, for the ledger: a folder of another repository or branch is another.
+    /// Returns the full name of a plan's folder for the ledger, with its repository and branch.
     #[must_use]
     pub fn folder(&self, name: &dyn std::fmt::Display) -> String {
         format!("{} {} {}/{name}", self.address, self.branch.as_str(), self.path)
     }
 
-    /// Says which branch of which repository is meant.
+    /// Returns the repository and branch as text.
     #[must_use]
     pub fn of_branch(&self) -> String {
         format!("{} {}", self.address.as_str(), self.branch.as_str())
@@ -58,7 +58,7 @@ impl Place {
     /// Opens the clone of the repository.
     ///
     /// # Errors
-    /// The token cannot be read, or the cache folder not be used.
+    /// The token cannot be read, or the cache folder cannot be used.
     pub fn open(&self, access: &Access) -> Result<GitClone, GitOpsFault> {
         Ok(GitClone::open(&access.cache, self.address.clone(), access.credentials()?)?)
     }

@@ -1,4 +1,4 @@
-//! A plan to be proposed: of one class where one is named, beside what is proposed and merged already.
+//! Plans a proposal: of one class if it is named, taking proposed and merged plans into account.
 
 use crate::model::ChangeClass;
 use crate::offline::again::forget_waiting;
@@ -7,18 +7,18 @@ use crate::offline::{World, beside};
 use crate::plan::Plan;
 use crate::review::proposal;
 
-/// Plans a world beside what is proposed and approved already, as `others` says for the plan's own class; `planner` plans and has it
-/// judged. Without `own` the class of the plan is its own.
+/// Plans a world together with the proposed and approved plans, which `others` returns for the plan's own class;
+/// `planner` plans and runs the checker. Without `own`, the class of the plan is used.
 ///
 /// # Errors
-/// Whatever keeps the planner from a plan.
+/// As `planner`.
 pub fn planned<E>(
     world: &World,
     own: Option<ChangeClass>,
     others: impl Fn(Option<ChangeClass>) -> Vec<Other>,
     planner: impl Fn(&World) -> Result<Plan, E>,
 ) -> Result<Plan, E> {
-    // What is proposed of the plan's own class is replaced by it.
+    // The plan replaces proposals of its own class.
     let own = match own {
         Some(class) => Some(class),
         None => proposal::class(&planner(world)?),
@@ -31,7 +31,7 @@ pub fn planned<E>(
     Ok(plan)
 }
 
-/// The classes that are proposed by themselves.
+/// Classes that are proposed separately.
 pub const PROPOSED: [ChangeClass; 6] = [
     ChangeClass::Create,
     ChangeClass::RemoveEmpty,
@@ -41,7 +41,7 @@ pub const PROPOSED: [ChangeClass; 6] = [
     ChangeClass::DeletePool,
 ];
 
-/// Returns the classes that are reviewed as this one.
+/// Returns the classes that are reviewed together with this one.
 #[must_use]
 pub const fn together(class: ChangeClass) -> &'static [ChangeClass] {
     match class {
@@ -56,10 +56,10 @@ pub const fn together(class: ChangeClass) -> &'static [ChangeClass] {
     }
 }
 
-/// Puts all but a class, and those that are reviewed as it, on hold; but for new nodes, as if pods that wait were not there:
-/// nobody's review waits for another's.
+/// Holds all classes except one and those reviewed together with it. Except for new nodes, it also ignores pending
+/// pods, so that no review waits for another.
 pub fn narrow(world: &mut World, class: ChangeClass) {
-    // Pods that move may need new nodes.
+    // Pods that are moved may need new nodes.
     let is_other = |held: &ChangeClass| !together(class).contains(held) && *held != ChangeClass::Create;
     world.policy.fleet.holds.classes.extend(ChangeClass::ALL.into_iter().filter(is_other));
     if class != ChangeClass::Create {

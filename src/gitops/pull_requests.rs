@@ -1,6 +1,7 @@
-//! The pull requests of what is proposed: opened once, closed with their branches, and told what became of their plans.
+//! Pull requests of proposals: opened once, closed with their branches, and updated with the results of their plans.
 //!
-//! Looked up before anything is written, so that a crash or a second controller leaves one. Must never merge or approve.
+//! They are looked up before each write, so a crash or a second controller leaves only one. Must never merge or
+//! approve.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -28,57 +29,57 @@ use crate::render::proposal::{description, title};
 use crate::render::words::count;
 use crate::review::proposal::work;
 
-/// The mark of the comment that says what became of a plan.
+/// Marker of the comment with the result of a plan.
 const OUTCOME: &str = "outcome";
 
-/// The status of what is proposed, and that of what is applied.
+/// Names of the commit statuses of proposed and applied plans.
 const PLAN: &str = "nodeform/plan";
 const APPLY: &str = "nodeform/apply";
 
-/// For how long pull requests are looked at after they ended.
+/// How long ended pull requests are still read.
 const LOOKED_AT: SignedDuration = SignedDuration::from_hours(48);
 
-/// The mark of the comment that says in what a proposal differs, and how many lines it has.
+/// Marker of the comment on differences of a proposal, and its maximum number of lines.
 const DIFFERS: &str = "differs";
 const DIFFERENCES_MAX: usize = 20;
 
-/// How many changes an outcome names one by one.
+/// Maximum number of changes that a result lists individually.
 const CHANGES_MAX: usize = 200;
 
-/// What stands for a text under a pull request that was merged and whose plan nobody has seen on the branch.
+/// Text recorded for a merged pull request whose plan was not seen on the branch yet.
 const MERGED: &str = "merged";
 
-/// What was written before, by pull request: it is not written again.
+/// Texts that were already written, by pull request: they are not written again.
 pub type Written = BTreeMap<u64, String>;
 
-/// What is known of the pull requests of a cluster's proposals.
+/// State of the pull requests of a cluster's proposals.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PullRequests {
-    /// Those that are open, by branch.
+    /// Open pull requests, by branch.
     pub open: BTreeMap<String, OpenOne>,
-    /// What people rejected of late, by closing its pull request, with when: the works of plans.
+    /// What people rejected recently by closing its pull request, with the time: the `work` of plans.
     pub rejected: BTreeMap<String, Timestamp>,
-    /// The branches that are there still and whose pull requests people closed.
+    /// Existing branches whose pull requests were closed by people.
     pub closed: BTreeSet<String>,
-    /// The branches whose newest commits people have approved.
+    /// Branches whose newest commits were approved by people.
     pub approved: BTreeSet<String>,
-    /// The branches whose pull requests lead into another branch than the one of merged plans, and into which.
+    /// Branches whose pull requests target a branch other than that of merged plans, with the target.
     pub astray: BTreeMap<String, String>,
 }
 
-/// A pull request that is open.
+/// An open pull request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OpenOne {
     /// Its number.
     pub number: u64,
-    /// The page for people.
+    /// Its web page.
     pub page: Option<String>,
 }
 
-/// Makes the client of a repository's forge; nothing where the NodeFleet names none.
+/// Creates the client of a repository's forge; `None` if the NodeFleet names none.
 ///
 /// # Errors
-/// There is no token, or the address is none of such a forge.
+/// There is no token, or the address does not belong to such a forge.
 pub fn connect(
     (git, place): (&Git, &Place),
     access: &Access,
@@ -99,11 +100,11 @@ pub fn connect(
     forge::connect(&settings).map(Some).map_err(GitOpsFault::from)
 }
 
-/// Opens the pull requests that are missing, and says under those that are merged what became of their plans. `written` is what
-/// was written before; without it they are only looked at.
+/// Opens missing pull requests, and comments on merged ones with the results of their plans. `written` has the texts
+/// that were already written; without it, nothing is written.
 ///
 /// # Errors
-/// The forge does not answer as one.
+/// The forge does not answer, or its answer is invalid.
 pub async fn keep_up(
     (forge, cluster): (&dyn Forge, &Cluster),
     (around, ledger): (&Around, &Ledger),
@@ -148,7 +149,7 @@ pub async fn keep_up(
     found.rejected = rejected(around, &listed);
     let Some(written) = written else { return Ok(found) };
     written.retain(|number, _| listed.iter().any(|listed| listed.number == *number));
-    // What is merged elsewhere brought no plan.
+    // A pull request that was merged into another branch brought no plan.
     for pull_request in listed.iter().filter(|it| it.target == around.place.branch.as_str()) {
         let PullRequestState::Merged { commit, .. } = &pull_request.state else { continue };
         let recorded = pull_request.source.rsplit_once('-').and_then(|(_, id)| ledger.of_id(id));
@@ -160,8 +161,8 @@ pub async fn keep_up(
     Ok(found)
 }
 
-/// Whether one of these was merged since the branches were read, as far as is known: its plan is not in the ledger, and at the
-/// look before it was not merged. Another pull request of the same would be one too many.
+/// Returns whether one of these seems to be merged since the branches were read: its plan is not in the ledger, and it
+/// was not merged at the previous look. It needs no second pull request.
 fn is_merged_meanwhile<'a>(
     mut own: impl Iterator<Item = &'a PullRequest>,
     (around, ledger): (&Around, &Ledger),
@@ -174,10 +175,10 @@ fn is_merged_meanwhile<'a>(
     !is_known && written.insert(merged.number, MERGED.to_owned()).is_none_or(|before| before != MERGED)
 }
 
-/// Says under a pull request that people are at in what it differs from what would be proposed now.
+/// Comments on a pull request that people are reviewing how it differs from a current plan.
 ///
 /// # Errors
-/// The forge does not answer as one.
+/// The forge does not answer, or its answer is invalid.
 pub async fn say_differences(
     forge: &dyn Forge,
     number: u64,
@@ -195,10 +196,10 @@ pub async fn say_differences(
     forge.comment(number, &comment).await.map_err(GitOpsFault::from).map(drop)
 }
 
-/// Opens the pull request of a branch that proposes a plan, unless it is open.
+/// Opens the pull request of a branch with a plan, unless it is open.
 ///
 /// # Errors
-/// The forge does not answer as one.
+/// The forge does not answer, or its answer is invalid.
 pub async fn open(
     forge: &dyn Forge,
     around: &Around,
@@ -212,7 +213,7 @@ pub async fn open(
     Ok(forge.open(&branches, &text).await.map_err(GitOpsFault::from)?.into_pull_request())
 }
 
-/// Says beside the newest commit of a pull request whether the plan holds together.
+/// Sets a status on the newest commit of a pull request: whether the plan is consistent.
 async fn tell_plan(
     forge: &dyn Forge,
     (proposal, pull_request): (&Proposal, &PullRequest),
@@ -239,7 +240,7 @@ async fn tell_plan(
     Ok(())
 }
 
-/// Says under a merged pull request what became of each change of its plan.
+/// Comments on a merged pull request with the outcome of each change of its plan.
 async fn tell_outcome(
     (forge, cluster): (&dyn Forge, &Cluster),
     (number, commit): (u64, Option<&CommitId>),
@@ -250,7 +251,7 @@ async fn tell_outcome(
     if written.get(&number) == Some(&known) {
         return Ok(());
     }
-    // Without its text the changes are told by what they are for.
+    // Without its text, changes are listed without their nodes.
     let text = text(cluster, recorded).await.ok();
     let body = outcome(recorded, text.and_then(|text| file::read_spec(&text).ok()).as_ref());
     forge
@@ -274,7 +275,7 @@ async fn tell_outcome(
     Ok(())
 }
 
-/// What became of a plan, for people: a row for each change, with its node as the plan has it.
+/// Formats the result of a plan: a row for each change, with its node from the plan.
 fn outcome(recorded: &Recorded, plan: Option<&Plan>) -> String {
     let changes = recorded.status.iter().flat_map(|status| status.outcomes.iter().flatten());
     let rows: Vec<String> = changes
@@ -302,7 +303,7 @@ fn outcome(recorded: &Recorded, plan: Option<&Plan>) -> String {
     lines.join("\n")
 }
 
-/// The node of a change, with a sign for what it does.
+/// Returns the node of a change, with a sign for its action.
 fn node(id: &str, plan: &Plan) -> Option<String> {
     Some(match &plan.spec.changes.get(&ChangeId(id.into()))?.change {
         Change::Create(create) => format!("+ `{}`", create.vm),
@@ -312,7 +313,7 @@ fn node(id: &str, plan: &Plan) -> Option<String> {
     })
 }
 
-/// A text for a cell of a table: nothing in it is markup.
+/// Escapes a text for a cell of a table.
 fn plain(text: &str) -> String {
     crate::model::shown::plain(text).replace('|', "\\|").replace('<', "&lt;").replace('@', "&#64;")
 }

@@ -1,4 +1,4 @@
-//! A plan on its way to its branch. That branch is made and never changed; those that it replaces are deleted.
+//! Pushes a plan to its branch. The branch is created and never changed; branches that it replaces are deleted.
 
 use std::collections::BTreeSet;
 
@@ -10,13 +10,13 @@ use crate::plan::{Plan, file};
 use crate::render::proposal::{commit_message, derived};
 use crate::review::proposal::{DESTROYS, FolderName, MARKDOWN, PLAN, SIGNATURE};
 
-/// Folds the plan's file in reviews: people read the page. Lies beside the folders of the months.
+/// Collapses the plan file in reviews, because people read the page. It is beside the folders of the months.
 const ATTRIBUTES: (&str, &str) = (".gitattributes", "plan.jsonc linguist-generated=true -diff\n");
 
 /// A file of a plan's folder: its name and its text.
 pub type NamedText = (&'static str, String);
 
-/// Returns the files of a plan's folder; `signature` is of the plan, where it is signed.
+/// Returns the files of a plan's folder; `signature` is the plan's, if it is signed.
 #[must_use]
 pub fn files(plan: &Plan, signature: Option<String>) -> Vec<NamedText> {
     let derived = derived(plan);
@@ -26,59 +26,59 @@ pub fn files(plan: &Plan, signature: Option<String>) -> Vec<NamedText> {
     written.into_iter().chain(destroys).chain(signature).collect()
 }
 
-/// A plan on its way to its branch.
+/// A plan to propose.
 pub struct Proposing<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// Its folder.
     pub name: FolderName,
-    /// Where it is proposed.
+    /// The repository with its proposals.
     pub around: &'a Around,
 }
 
-/// What became of a plan on its way.
+/// Result of proposing a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pushed {
-    /// It is proposed on a branch of its own.
+    /// It is proposed on its own branch.
     Proposed {
         /// The folder, from the root of the repository.
         folder: String,
         /// The branch.
         branch: Branch,
-        /// What the server says of how it is opened.
+        /// The server's message about opening the pull request.
         opened_at: Option<String>,
     },
     /// There is nothing to propose.
     Nothing {
-        /// Why.
+        /// The reason.
         because: String,
-        /// The branch that proposes the same already.
+        /// The branch that already proposes the same plan.
         same: Option<Branch>,
     },
 }
 
-/// A proposal that is to go.
+/// A proposal to delete.
 #[derive(Clone, Debug)]
 pub struct Going<'a> {
     /// The proposal.
     pub proposal: &'a Proposal,
-    /// Why it goes.
+    /// The reason.
     pub why: String,
 }
 
-/// A branch that went.
+/// A deleted branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Gone {
     /// The branch.
     pub branch: String,
-    /// Why it went.
+    /// Why it was deleted.
     pub why: String,
-    /// Why it is there still, where it could not be deleted.
+    /// Why it still exists, if it could not be deleted.
     pub fault: Option<String>,
 }
 
 impl Going<'_> {
-    /// Deletes the branch, if it is as it was read.
+    /// Deletes the branch, if it has not moved since it was read.
     #[must_use]
     pub fn delete(self, clone: &Clone) -> Gone {
         let Self { proposal, why } = self;
@@ -88,10 +88,11 @@ impl Going<'_> {
 }
 
 impl<'a> Proposing<'a> {
-    /// Pushes the plan, unless it is proposed already. What it replaces stands until it is deleted.
+    /// Pushes the plan, unless it is already proposed. Proposals that it replaces are kept until they are deleted.
     ///
     /// # Errors
-    /// Somebody else committed to what it would replace, a node is in another proposal, or the server refuses.
+    /// Someone else committed to a proposal that it would replace, a node is in another proposal, or the server
+    /// refuses.
     pub fn propose(&self, files: &[NamedText]) -> Result<Pushed, GitOpsFault> {
         let Self { name, around: Around { place, standing, at, .. }, .. } = self;
         if standing.merged.contains(&(name.month.clone(), name.folder())) {
@@ -119,7 +120,7 @@ impl<'a> Proposing<'a> {
         Ok(Pushed::Proposed { folder, branch: own, opened_at })
     }
 
-    /// Returns the proposals that this one takes the place of.
+    /// Returns the proposals that this one replaces.
     #[must_use]
     pub fn replaces(&self, pushed: &Pushed) -> Vec<Going<'a>> {
         let by = match pushed {
@@ -139,7 +140,7 @@ impl<'a> Proposing<'a> {
         going.collect()
     }
 
-    /// What is proposed of its class.
+    /// Returns the proposals of its class.
     fn of_class(&self) -> impl Iterator<Item = &'a Proposal> {
         let class = self.name.class;
         self.around.standing.proposals.iter().filter(move |proposal| proposal.class == class)
@@ -149,7 +150,8 @@ impl<'a> Proposing<'a> {
         Ok(Branch::parse(&format!("{}{}", self.around.below, self.name.folder()))?)
     }
 
-    /// A node stands in one open proposal at most: of two, each would be reviewed for a world that the other changes.
+    /// Checks that no other open proposal deletes one of its nodes: otherwise, each would be reviewed for a world that
+    /// the other changes.
     fn is_alone(&self) -> Result<(), GitOpsFault> {
         let goes: BTreeSet<&NodeName> =
             self.plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
@@ -169,7 +171,7 @@ impl<'a> Proposing<'a> {
         }
     }
 
-    /// Pushes the files; returns their folder, and what the server says.
+    /// Pushes the files; returns their folder, and the server's message.
     fn push(&self, branch: &Branch, files: &[NamedText]) -> Result<(String, Option<String>), GitOpsFault> {
         let Self { name, around: Around { place, clone, standing, at, .. }, .. } = self;
         let parts = place.path.parts();

@@ -1,5 +1,5 @@
-//! The second plan: right before it is carried out, what is left of a merged plan is planned again, and done as far as both
-//! say it.
+//! The second plan: immediately before it is applied, the rest of a merged plan is planned again, and only changes in
+//! both plans are applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use crate::render::words::count;
 use crate::review::covers::{Covered, Fate, covers};
 use crate::review::{ApprovedPlan, LeftOut, RefusedPlan};
 
-/// How many changes are told one by one that would be needed and nobody approved.
+/// Maximum number of needed but not approved changes that are listed individually.
 const TOLD_MAX: usize = 5;
 
-/// What to do about what nobody approved.
+/// Next step for changes that were not approved.
 const NEXT: &str = "Left to the next proposal";
 
-/// What a second plan leaves of an approved one.
+/// The part of an approved plan that a second plan confirms.
 #[derive(Debug)]
 pub struct Narrowed {
-    /// What of it is done.
+    /// The changes to apply.
     pub plan: ApprovedPlan,
-    /// What there is to say of the rest, a line each.
+    /// Remarks on the others, one line each.
     pub said: Vec<String>,
 }
 
-/// Narrows an approved plan to what a second plan of the same world covers. `closed` are the changes that have begun or
-/// ended.
+/// Narrows an approved plan to the changes that a second plan of the same world covers. `closed` are the started or
+/// ended changes.
 ///
 /// # Errors
-/// The second plan is refused by the judge: a bug in nodeform.
+/// The checker rejects the second plan: a bug in nodeform.
 pub fn narrowed(
     world: &World,
     approved: ApprovedPlan,
@@ -42,7 +42,8 @@ pub fn narrowed(
         return Ok(Narrowed { plan: approved, said: Vec::new() });
     }
     let world = &with_own(world, approved.plan(), closed);
-    // What has begun has made pods wait whose room is not to be given away, and what was planned for such pods is for them.
+    // Pods that are pending because of started changes must keep their capacity, as must pods that the plan has
+    // nominated.
     let is_for_waiting =
         left.spec.execution.as_ref().is_some_and(|execution| !execution.nominations.is_empty());
     let waiting = if is_for_waiting || !closed.is_empty() { Waiting::Seen } else { Waiting::Unseen };
@@ -66,8 +67,8 @@ pub fn narrowed(
     Ok(Narrowed { plan: approved.narrowed(&covered).leaving_out(waits), said })
 }
 
-/// Takes the nodes that the plan itself has begun to make for nodes that have joined: its removals wait for them, and do not
-/// begin where one of them never comes.
+/// Treats nodes that the plan itself has started to create as joined: its removals wait for them, and do not start if
+/// one of them never joins.
 fn with_own(world: &World, plan: &Plan, closed: &BTreeSet<ChangeId>) -> World {
     let creates = plan.spec.creates().filter(|(id, _, _)| closed.contains(*id));
     let own: BTreeSet<&ClaimName> = creates.map(|(_, create, _)| &create.claim).collect();
@@ -79,7 +80,7 @@ fn with_own(world: &World, plan: &Plan, closed: &BTreeSet<ChangeId>) -> World {
     world
 }
 
-/// The plan without what has begun, has ended or is left out.
+/// Returns the plan without started, ended and left-out changes.
 fn left(approved: &ApprovedPlan, closed: &BTreeSet<ChangeId>) -> Plan {
     let mut plan = approved.plan().clone();
     plan.spec.changes.retain(|id, _| !closed.contains(id) && !approved.left_out().contains_key(id));
@@ -90,7 +91,7 @@ const fn is_settled(fate: &Fate) -> bool {
     matches!(fate, Fate::Kept(_) | Fate::Gone | Fate::Waits(_))
 }
 
-/// Takes out of what is covered what would be done without freezes, budgets and PodDisruptionBudgets: it waits for those.
+/// Removes changes from `covered` that only freezes, budgets or PodDisruptionBudgets prevent: they wait for those.
 fn waits(covered: &mut Covered, without_brakes: &Covered) -> BTreeMap<ChangeId, LeftOut> {
     let mut waits = BTreeMap::new();
     for (id, fate) in &covered.approved {
@@ -107,7 +108,7 @@ fn waits(covered: &mut Covered, without_brakes: &Covered) -> BTreeMap<ChangeId, 
     waits
 }
 
-/// Says what would be needed and nobody approved; what no longer holds is said of the approved change.
+/// Lists needed changes that were not approved; those that explain an outdated approved change are left out.
 fn strange(covered: &Covered) -> Vec<String> {
     let of_approved = |because: &Arc<str>| {
         let is_it = |fate: &Fate| matches!(fate, Fate::NoLongerHolds(known) if known == because);
@@ -122,13 +123,13 @@ fn strange(covered: &Covered) -> Vec<String> {
     lines
 }
 
-/// Returns the pods that wait for a node, where the plan is made without them.
+/// Returns the pending pods, if the plan ignores them.
 fn waiting_pods(world: &World) -> Vec<&PodKey> {
     let waiting = world.snapshot.pods.iter().filter(|pod| matches!(pod.place, PodPlace::Waiting));
     waiting.map(|pod| &pod.key).collect()
 }
 
-/// Says which pods wait by now and no approved node is for.
+/// Lists pending pods for which no approved node is planned.
 fn pending<'a>(pods: impl IntoIterator<Item = &'a PodKey>) -> Option<String> {
     let mut pods = pods.into_iter().filter(|pod| !pod.is_placeholder());
     let first = pods.next()?;
@@ -151,7 +152,7 @@ mod tests {
     use crate::review::{Now, Terms, approve};
     use crate::sim::after;
 
-    /// What becomes of the removals of a merged plan once its new nodes have come so far.
+    /// Returns how many changes of a merged plan are left out once its new nodes are at this stage.
     fn left_out(stage: NodeStage) -> usize {
         let mut world = world_of(&moving(), FACTS);
         let checked = offline::plan(&world).expect("the judge accepts it").plan;

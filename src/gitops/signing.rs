@@ -1,4 +1,4 @@
-//! What plans are signed with, and whose signatures count.
+//! Signing keys of plans, and accepted signers.
 #![expect(clippy::disallowed_methods, reason = "the key is read from the named file")]
 
 use std::io::Read as _;
@@ -10,13 +10,13 @@ use crate::git::signature::{Signers, SigningKey};
 use crate::model::secret::Secret;
 use crate::plan::Plan;
 
-/// The largest key that is read of a file.
+/// Maximum size of a key file.
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
-/// Reads the private key that plans are signed with.
+/// Reads the private key for signing plans.
 ///
 /// # Errors
-/// The file cannot be read, or holds none that can be used.
+/// The file cannot be read, or holds no usable key.
 pub fn signing_key(file: &Path) -> Result<SigningKey, GitOpsFault> {
     let unusable = |why: &str| {
         GitOpsFault::of(format!("the signing key in `{}` cannot be used: {why}", file.display()))
@@ -28,10 +28,10 @@ pub fn signing_key(file: &Path) -> Result<SigningKey, GitOpsFault> {
     SigningKey::parse(&Secret::new(text)).map_err(|fault| unusable(&fault.to_string()))
 }
 
-/// Returns whose signatures count; nothing where plans need none.
+/// Returns the accepted signers; `None` if plans need no signature.
 ///
 /// # Errors
-/// A line that is no key. Then nobody knows whose count.
+/// A line is not a valid key: the accepted signers are unknown.
 pub fn signers(git: Option<&Git>) -> Result<Option<Signers>, GitOpsFault> {
     let Some(lines) = git.and_then(|git| git.signers.as_ref()) else { return Ok(None) };
     Signers::parse(lines).map(Some).map_err(|faults| {
@@ -41,10 +41,10 @@ pub fn signers(git: Option<&Git>) -> Result<Option<Signers>, GitOpsFault> {
     })
 }
 
-/// Signs a plan where there is a key, of which one has to be the NodeFleet's where that names any.
+/// Signs a plan if there is a key. If the NodeFleet names signers, the key must be one of them.
 ///
 /// # Errors
-/// The plan cannot be signed, or would not count.
+/// The plan cannot be signed, or would not be accepted.
 pub fn signed(
     plan: &Plan,
     key: Option<&SigningKey>,

@@ -1,4 +1,4 @@
-//! What is proposed already: the branches of a cluster, and the plan of each. Must never write.
+//! Existing proposals and merged plans: the branches of a cluster, and the plan of each. Must never write.
 
 use std::collections::BTreeSet;
 
@@ -16,69 +16,69 @@ use crate::plan::Plan;
 use crate::render::proposal::derived_by;
 use crate::review::proposal::{self, Files, FolderName, branches, class_of_branch};
 
-/// For how long after its month began a plan may wait: the longest validity, and a month more.
+/// How long after the start of its month a plan may still wait: the longest validity, plus a month.
 const MONTHS_BACK: SignedDuration = SignedDuration::from_hours(31 * 24);
 
-/// Where plans are proposed, and what stands there.
+/// A repository with its existing plans.
 #[derive(Debug)]
 pub struct Around {
     /// The repository.
     pub place: Place,
     /// Its clone.
     pub clone: Clone,
-    /// How the names of the cluster's branches begin.
+    /// Prefix of the cluster's branch names.
     pub below: String,
-    /// What stands there.
+    /// Its existing plans.
     pub standing: Standing,
-    /// What time it is.
+    /// The current time.
     pub at: Timestamp,
 }
 
-/// What is known of the cluster, and of its plans that are merged.
+/// Facts about the cluster and its merged plans.
 #[derive(Clone, Copy, Debug)]
 pub struct Known<'a> {
     /// The id of the managed cluster.
     pub cluster: &'a str,
-    /// What time it is.
+    /// The current time.
     pub at: Timestamp,
-    /// What became of them, where the cluster was asked.
+    /// The history of plans, if the cluster was read.
     pub ledger: Option<&'a Ledger>,
-    /// Whose signatures count, where plans need one.
+    /// Accepted signers, if plans must be signed.
     pub signers: Option<&'a Signers>,
 }
 
-/// What the target has, and what is proposed to it.
+/// Merged and proposed plans.
 #[derive(Debug)]
 pub struct Standing {
-    /// The branch that plans are merged into.
+    /// The target branch, into which plans are merged.
     pub target: Tip,
-    /// The plans that it has, by month and folder.
+    /// The merged plans, by month and folder.
     pub merged: BTreeSet<(String, String)>,
-    /// Those of them that are not settled and may begin still.
+    /// Merged plans that are not settled and may still start.
     waiting: Vec<Other>,
-    /// What is proposed, by the names of the branches.
+    /// The proposals, sorted by branch name.
     pub proposals: Vec<Proposal>,
-    /// What time it is.
+    /// The current time.
     at: Timestamp,
 }
 
-/// A branch that nodeform proposed a plan of this cluster on.
+/// A branch on which nodeform proposed a plan of this cluster.
 #[derive(Debug)]
 pub struct Proposal {
     /// The branch.
     pub proposed: Proposed,
-    /// The class that its name has.
+    /// The class in its name.
     pub class: ChangeClass,
     /// The plan's folder, with its month.
     pub name: String,
-    /// Its plan; `None` where its folder is gone or does not hold together.
+    /// Its plan; `None` if its folder is inconsistent.
     pub plan: Option<Plan>,
-    /// Whether the target does not have the plan.
+    /// Whether the plan is not merged.
     pub is_open: bool,
 }
 
 impl Around {
-    /// Fetches what is merged and proposed, of the plans of this cluster alone: of two clusters of one name each sees its own.
+    /// Fetches the merged and proposed plans of this cluster only, which also separates two clusters of the same name.
     ///
     /// # Errors
     /// The repository cannot be read.
@@ -93,7 +93,7 @@ impl Around {
     }
 }
 
-/// What is read of a clone: the plans of one cluster.
+/// Reads the plans of one cluster from a clone.
 struct OfCluster<'a> {
     clone: &'a Clone,
     place: &'a Place,
@@ -122,9 +122,9 @@ impl OfCluster<'_> {
         Ok(Standing { target: heads.target, merged, waiting, proposals, at: self.known.at })
     }
 
-    /// Reads the merged plans that are not settled and may begin still.
+    /// Reads the merged plans that are not settled and may still start.
     fn waiting(&self, tip: &Tip, entries: &[PlanEntry]) -> Result<Vec<Other>, RemoteFault> {
-        // Without the cluster nobody knows what became of a plan that is merged.
+        // Without the cluster, the state of merged plans is unknown.
         let Some(ledger) = self.known.ledger else { return Ok(Vec::new()) };
         let now = self.known.at;
         let first = now.checked_sub(MONTHS_BACK).map_or(String::new(), |at| at.strftime("%Y-%m").to_string());
@@ -134,7 +134,7 @@ impl OfCluster<'_> {
             if ledger.of_id(&name.id).is_some_and(Recorded::is_spent) {
                 continue;
             }
-            // What nobody signed is never applied.
+            // A plan without a required signature is never applied.
             let counts = |proposal: &proposal::Proposal| {
                 let signature = proposal.signature.as_deref();
                 self.known.signers.is_none_or(|signers| signers.verify(&proposal.plan, signature).is_ok())
@@ -147,7 +147,7 @@ impl OfCluster<'_> {
         Ok(waiting)
     }
 
-    /// Reads a folder, if it holds together.
+    /// Reads a folder; `None` if it is inconsistent.
     fn proposal(&self, tip: &Tip, entry: &PlanEntry) -> Result<Option<proposal::Proposal>, RemoteFault> {
         let files = self.clone.files(tip, entry)?;
         Ok(Files::of(files).and_then(|files| proposal::read(None, files, derived_by)).ok())
@@ -169,8 +169,8 @@ impl Standing {
         &self.waiting
     }
 
-    /// Returns what a plan of a class is made beside: what is merged and waits to be applied, and what is proposed of other
-    /// classes. What is proposed of its own class it replaces.
+    /// Returns the plans that a plan of a class must take into account: merged ones that wait to be applied, and
+    /// proposals of other classes. It replaces those of its own class.
     #[must_use]
     pub fn others(&self, own: Option<ChangeClass>) -> Vec<Other> {
         let now = self.at;
@@ -184,8 +184,8 @@ impl Standing {
 }
 
 impl Proposal {
-    /// Whether it is open and says what this plan says, but for when its world was seen and until when it may begin, and may
-    /// begin still.
+    /// Returns whether the proposal is open, may still start, and equals this plan except for its observation and
+    /// expiry times.
     #[must_use]
     pub fn says_the_same(&self, plan: &Plan, now: Timestamp) -> bool {
         let Some(own) = self.plan.as_ref().filter(|_| self.is_open) else { return false };
@@ -198,8 +198,8 @@ impl Proposal {
         is_in_time && spec == plan.spec
     }
 
-    /// Whether nodeform may delete the branch for another plan of the class: nobody else committed to it, and it is known for
-    /// a plan of this cluster.
+    /// Returns whether nodeform may delete the branch for another plan of the class: it has no commits by others, and a
+    /// readable plan of this cluster.
     #[must_use]
     pub const fn may_be_replaced(&self) -> bool {
         self.proposed.tip.is_ours && self.plan.is_some()

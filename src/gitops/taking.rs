@@ -1,5 +1,5 @@
-//! A merged plan right before it is applied: approved, without what reviewers struck, and narrowed to what a second plan of the
-//! world as it is now says too.
+//! Prepares a merged plan for applying: approves it without struck changes, and narrows it to what a second plan of the
+//! current world confirms.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,48 +15,48 @@ use crate::review::{
 };
 use crate::rollout::Outcome;
 
-/// What is said of a create that only struck removals needed.
+/// Reason for leaving out a create that only struck removals needed.
 const IDLE: &str = "its pods stay where they are";
 
-/// Changes that reviewers struck, each with why where no line of its own was.
+/// Changes struck by reviewers, with a reason if they were struck implicitly.
 pub type Struck = BTreeMap<ChangeId, Option<Arc<str>>>;
 
-/// A merged plan that is to be applied.
+/// A merged plan to apply.
 pub struct Taking<'a> {
-    /// The world as it is now.
+    /// The current world.
     pub world: &'a World,
-    /// The plan, judged once more.
+    /// The plan, checked again.
     pub checked: CheckedPlan,
-    /// What reviewers struck.
+    /// Changes that reviewers struck.
     pub struck: Struck,
-    /// Its changes that have begun.
+    /// Its started changes.
     pub begun: &'a BTreeSet<ChangeId>,
-    /// What became of its changes in an earlier run, where there was one.
+    /// Outcomes of its changes in an earlier run, if there was one.
     pub before: Option<&'a BTreeMap<ChangeId, Outcome>>,
-    /// Whose approvals counted.
+    /// Authors of the counted approvals.
     pub approved_by: &'a [Approver],
-    /// How fast it may be carried out.
+    /// Limits on how fast it may be applied.
     pub terms: Terms,
 }
 
-/// Why nothing of a merged plan is applied.
+/// Reason why a merged plan is not applied.
 #[derive(Debug)]
 pub enum NotTaken {
-    /// It may not be carried out.
+    /// It is not approved.
     NotApproved(Vec<NotApproved>),
-    /// It has expired before anything of it began.
+    /// It expired before any of its changes started.
     Expired {
-        /// That it has.
+        /// The fault.
         fault: NotApproved,
-        /// The plan, of which nothing begins any more.
+        /// The plan, of which no change starts any more.
         spent: Box<ApprovedPlan>,
     },
-    /// The judge refuses the second plan: a bug in nodeform.
+    /// The checker rejects the second plan: a bug in nodeform.
     Refused(RefusedPlan),
 }
 
 impl Folder {
-    /// Returns what reviewers struck of the plan, and what that leaves without use.
+    /// Returns the changes that reviewers struck, and the creates that become useless.
     #[must_use]
     pub fn struck(&self) -> Struck {
         let Proposal { plan, struck, .. } = &self.proposal;
@@ -65,10 +65,10 @@ impl Folder {
     }
 }
 
-/// Approves a merged plan and narrows it to what still holds.
+/// Approves a merged plan and narrows it to what is still valid.
 ///
 /// # Errors
-/// Nothing of it may be carried out.
+/// No change of it may be applied.
 pub fn taken(taking: Taking<'_>) -> Result<Narrowed, NotTaken> {
     let Taking { world, checked, mut struck, begun, before, approved_by, terms } = taking;
     let now = Now { snapshot: &world.snapshot, policy: &world.policy, begun };
@@ -80,14 +80,14 @@ pub fn taken(taking: Taking<'_>) -> Result<Narrowed, NotTaken> {
             Err(faults) => return Err(NotTaken::NotApproved(faults)),
         },
     };
-    // What has begun is finished: half a removal helps nobody.
+    // Started changes are finished: a half-finished removal is of no use.
     struck.retain(|id, _| !begun.contains(id));
     let approved = approved.striking(struck).approved_by(approved_by.to_vec());
     let ended = before.iter().flat_map(|before| before.keys());
     narrowed(world, approved, &begun.iter().chain(ended).cloned().collect()).map_err(NotTaken::Refused)
 }
 
-/// What an earlier run left waiting of an expired plan ends now; of one that nobody began nothing does.
+/// Ends the waiting changes of an expired plan that an earlier run started; fails if it was never started.
 fn expired(
     checked: CheckedPlan,
     now: Now<'_>,

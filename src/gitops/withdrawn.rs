@@ -1,4 +1,4 @@
-//! Plans that were seen on the branch, wait, and are no longer there: what has begun is finished, and they are spent.
+//! Plans in progress that were removed from the branch: started changes are finished, and the plans are spent.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,8 @@ use super::place::Place;
 use crate::git::remote::PlanEntry;
 use crate::ledger::{Ledger, Recorded};
 
-/// The plans under way whose folder is no longer on this branch, by their folders. Those of another place are not known of.
+/// Returns the plans in progress whose folder is no longer on this branch, with their folders. Plans of other places
+/// are ignored.
 #[must_use]
 pub fn withdrawn<'l>(
     ledger: &'l Ledger,

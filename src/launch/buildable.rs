@@ -1,7 +1,7 @@
-//! What no VM can be made of, known before a fleet is chosen: it never holds pods that another class, pool or architecture
-//! takes.
+//! Sizes from which no VM can be built for a class, found before a fleet is chosen. Pods that another class, pool or
+//! architecture can run are not held back.
 //!
-//! Asks the same questions as a launch, but for what only one claim says. Must never leave out what could be launched.
+//! Runs the checks of a launch that do not depend on a single claim. Never excludes a size that could be launched.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::model::{ClassName, NetworkSetup, SkuName};
 use crate::policy::{Policy, WholeClass};
 use crate::snapshot::AzureFacts;
 
-/// Returns the sizes of which no VM can be made for their class, each with the reason.
+/// Returns the sizes from which no VM can be built for their class, each with the reason.
 #[must_use]
 pub fn unbuildable(
     catalog: &Catalog,
@@ -39,22 +39,22 @@ pub fn unbuildable(
     unbuildable
 }
 
-/// Returns what keeps every VM of a class from being made.
+/// Returns the reason why no VM of a class can be built, if there is one.
 fn of_class((whole, facts): (&WholeClass, &AzureFacts)) -> Option<Refusal> {
     let of_fields = refusals(&whole.spec).into_iter().next();
-    // What is wrong with the cluster's own subnet is wrong with every class, and said of the plan.
+    // A fault of the cluster's own subnet affects every class and is reported for the plan.
     let of_subnet =
         || subnet((whole, facts)).err()?.into_iter().find(|found| found.field.starts_with("spec."));
     of_fields.or_else(of_subnet)
 }
 
 fn of(class: &ClassName, size: &SkuName, Refusal { field, why }: &Refusal) -> Unbuildable {
-    // One reason for all sizes that have it.
+    // One reason for all affected sizes.
     let why = why.replace(&format!("`{size}`"), "it");
     Unbuildable { class: class.clone(), size: size.clone(), because: format!("`{field}`: {why}").into() }
 }
 
-/// Returns the reasons by class, each with how many sizes it leaves out.
+/// Returns the reasons by class, each with the number of sizes that it excludes.
 #[must_use]
 pub fn reasons(unbuildable: &[Unbuildable]) -> BTreeMap<(&ClassName, &Arc<str>), usize> {
     let mut reasons = BTreeMap::new();
@@ -70,7 +70,7 @@ mod tests {
     use crate::model::label;
     use crate::offline;
 
-    /// A second pool for arm64, cheaper than the first, and a pod that runs on either.
+    /// A second, cheaper pool for arm64, and a pod that runs on either.
     const ARM: &str = "---
 apiVersion: karpenter.sh/v1
 kind: NodePool

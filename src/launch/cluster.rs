@@ -1,17 +1,16 @@
-//! The facts of a cluster as its nodes must know them.
-//! Must never guess: what was not read is named.
+//! The cluster facts that its nodes need. Never guesses: facts that were not read are named.
 
 use std::sync::Arc;
 
 use crate::bootstrap::{Cluster, KubernetesVersion, Network, NetworkPlugin, Refusal, Subnet};
 use crate::snapshot::azure::{AzureFacts, ClusterFacts, NetworkFacts};
 
-/// A refusal of a fact or a field.
+/// Creates a refusal of a fact or a field.
 pub(super) fn refusal(field: impl Into<String>, why: impl Into<String>) -> Refusal {
     Refusal { field: field.into(), why: why.into() }
 }
 
-/// Returns what of a cluster cannot be carried out yet, whatever the node.
+/// Returns the cluster's settings that are not supported yet, whatever the node.
 pub(super) fn unsupported(cluster: &ClusterFacts) -> Vec<Refusal> {
     const WHY: &str = "nodeform makes no nodes with it yet; use an agent pool for such nodes";
     let said = [
@@ -22,11 +21,11 @@ pub(super) fn unsupported(cluster: &ClusterFacts) -> Vec<Refusal> {
     said.into_iter().filter(|(is_so, _)| *is_so).map(|(_, what)| refusal(what, WHY)).collect()
 }
 
-/// Returns the cluster as a node in this subnet must know it. Facts that were not read are empty, which the
-/// configuration of a node refuses by name.
+/// Returns the cluster facts for a node in this subnet. Facts that were not read are empty, and the node's
+/// configuration rejects them by name.
 ///
 /// # Errors
-/// A version or a subnet that cannot be read.
+/// A version or a subnet that cannot be parsed, or no unique security group.
 pub(super) fn cluster(facts: &AzureFacts, subnet: &str) -> Result<Cluster, Vec<Refusal>> {
     let ClusterFacts { network, .. } = &facts.cluster;
     let version: Result<KubernetesVersion, Refusal> =
@@ -65,7 +64,7 @@ pub(super) fn cluster(facts: &AzureFacts, subnet: &str) -> Result<Cluster, Vec<R
                 vnet_resource_group: parts.resource_group.to_owned(),
                 name: parts.name.to_owned(),
             },
-            // AKS names both after the same number.
+            // AKS uses the same number in both names.
             route_table: security_group.replace("-nsg", "-routetable"),
             security_group,
         },
@@ -81,15 +80,15 @@ fn plugin(network: &NetworkFacts) -> NetworkPlugin {
     }
 }
 
-/// The subscription of a managed cluster, as its id says it.
+/// Returns the subscription from a managed cluster's id.
 pub(super) fn subscription(cluster: &ClusterFacts) -> &str {
     cluster.id.split('/').nth(2).unwrap_or_default()
 }
 
-/// Returns the security group that AKS made for its nodes.
+/// Returns the security group that AKS created for its nodes.
 ///
 /// # Errors
-/// There is none, or several: which is meant nobody says.
+/// There is none, there are several, or they could not be read.
 pub(super) fn security_group(facts: &AzureFacts) -> Result<Arc<str>, Refusal> {
     let field = "security group of AKS";
     match facts.security_groups.as_deref() {
@@ -102,12 +101,12 @@ pub(super) fn security_group(facts: &AzureFacts) -> Result<Arc<str>, Refusal> {
     }
 }
 
-/// The last part of an id.
+/// Returns the last segment of an id.
 fn name_of(id: &str) -> &str {
     id.rsplit('/').next().unwrap_or_default()
 }
 
-/// The parts of a subnet's id.
+/// The segments of a subnet's id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SubnetId<'a> {
     /// The id of its virtual network.
@@ -118,7 +117,8 @@ pub(super) struct SubnetId<'a> {
 }
 
 impl<'a> SubnetId<'a> {
-    /// Reads `/subscriptions/S/resourceGroups/G/providers/Microsoft.Network/virtualNetworks/V/subnets/N`, in any casing.
+    /// Parses `/subscriptions/S/resourceGroups/G/providers/Microsoft.Network/virtualNetworks/V/subnets/N`, ignoring
+    /// case.
     pub(super) fn of(id: &'a str) -> Option<Self> {
         let parts: Vec<&str> = id.split('/').collect();
         let ["", subscriptions, _, groups, group, providers, provider, networks, network, subnets, name] =

@@ -1,5 +1,5 @@
-//! The existing nodes that a plan touches, how they are removed, and where waiting pods are meant to go.
-//! Must never take a node for another: what is not known of one is said, and its change is not carried out.
+//! The existing nodes that a plan touches, how they are removed, and which new nodes pending pods are nominated for.
+//! Never confuses two nodes: if a node's identity is incomplete, that is reported and its change is not applied.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::plan::{Change, ChangeId, Plan};
 use crate::snapshot::azure::{VmFacts, is_of_claim};
 use crate::snapshot::{AzureFacts, Snapshot};
 
-/// What is known of the nodes that a plan touches.
+/// The known facts of the nodes that a plan touches.
 #[derive(Debug, Default)]
 pub(super) struct Existing {
     pub(super) nodes: BTreeMap<ChangeId, NodeIdentity>,
@@ -21,7 +21,7 @@ pub(super) struct Existing {
     pub(super) made_for: BTreeMap<ChangeId, Vec<Purpose>>,
 }
 
-/// Returns it, with what cannot be carried out.
+/// Returns the facts, and the changes that cannot be applied.
 pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> (Existing, Vec<LaunchFault>) {
     let nodes: BTreeMap<&NodeName, &Node> = snapshot.nodes.iter().map(|node| (&node.name, node)).collect();
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
@@ -50,7 +50,7 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
         }
         if planned.change.delete().is_some() {
             let grace = node.claimed.termination_grace_period;
-            // Nothing runs any more on what is left of a node, so that nothing waits for other nodes.
+            // A node that is already being deleted runs no pods any more, so its removal waits for no new node.
             let takers = comes_to.get(&node.name).filter(|_| !node.is_deleting);
             let after = takers.into_iter().flatten().map(|id| (*id).clone()).collect();
             let owners = of_node.get(&node.name).map_or_else(Vec::new, |pods| owners(pods.iter().copied()));
@@ -78,7 +78,7 @@ pub(super) fn existing(snapshot: &Snapshot, facts: &AzureFacts, plan: &Plan) -> 
     (existing, faults)
 }
 
-/// Returns by node the creates that take its pods.
+/// Returns, by node, the creates that take its pods.
 fn creates_by_origin<'p>(
     plan: &'p Plan,
     pods: &BTreeMap<&PodKey, &'p Pod>,
@@ -94,7 +94,7 @@ fn creates_by_origin<'p>(
     creates
 }
 
-/// What nobody carries out yet.
+/// Returns why a change is not supported yet.
 const fn unsupported(change: &Change) -> Option<&'static str> {
     match change {
         Change::Adopt(_) => Some("adopting a node is not supported yet"),
@@ -124,7 +124,8 @@ fn with_vm(node: &Node, vm: Option<&VmFacts>) -> NodeIdentity {
     }
 }
 
-/// A node that somebody deletes may have no VM, or none any more; then what its claim left goes by name and tag.
+/// Returns the identity of a node that a user deletes. Its VM may no longer exist; then the resources that its claim
+/// left are found by name and tag.
 fn deleted(facts: &AzureFacts, node: &Node) -> Result<NodeIdentity, &'static str> {
     let (Some(_), Some(interfaces)) = (&facts.vms, &facts.interfaces) else {
         return Err("which VMs and network interfaces there are is not known");

@@ -1,4 +1,4 @@
-//! What machines are made from: looked up once for each class.
+//! The inputs for building machines, looked up once per class.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::plan::propose::network;
 use crate::policy::{Policy, WholeClass};
 use crate::snapshot::{AzureFacts, Snapshot};
 
-/// A live cluster with what is asked of it.
+/// A live cluster and its policy.
 #[derive(Debug)]
 pub(super) struct Ground<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -20,7 +20,7 @@ pub(super) struct Ground<'a> {
     offered: BTreeMap<ClassName, BTreeMap<SkuName, InstanceType>>,
 }
 
-/// What a VM of a size is made from.
+/// The inputs for a VM of a size.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made<'a> {
     pub(super) size: &'a Size,
@@ -32,7 +32,7 @@ pub(super) struct Made<'a> {
 }
 
 impl Made<'_> {
-    /// Whether disks of type UltraSSD may be attached: said only where the claim wants nothing else.
+    /// Returns whether UltraSSD disks may be attached; only set if the claim accepts no other value.
     pub(super) fn ultra_ssd(&self) -> Option<bool> {
         let asked = self.claim.requirements.get(label::ULTRA_SSD)?;
         (asked.accepts("true") && !asked.accepts("false")).then_some(true)
@@ -40,7 +40,7 @@ impl Made<'_> {
 }
 
 impl<'a> Ground<'a> {
-    /// Looks up what the classes of these claims are offered.
+    /// Looks up the sizes offered to the classes of these claims.
     pub(super) fn of<'c>(
         (snapshot, policy): (&'a Snapshot, &'a Policy),
         facts: &'a AzureFacts,
@@ -57,10 +57,10 @@ impl<'a> Ground<'a> {
         Self { snapshot, policy, facts, offered }
     }
 
-    /// Returns what a VM of this size is made from.
+    /// Returns the inputs for a VM of this size.
     ///
     /// # Errors
-    /// The class is not in the cluster, or what the size is made of is not known.
+    /// The class is not in the cluster, or the size's capabilities are unknown.
     pub(super) fn made<'s>(&'s self, claim: &'s ClaimSpec, size: &SkuName) -> Result<Made<'s>, Vec<Refusal>> {
         let class = self.policy.classes.get(&claim.class);
         let whole = self.policy.whole_classes.get(&claim.class);

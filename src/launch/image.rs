@@ -1,7 +1,7 @@
-//! From a class and a version of Kubernetes to the images that its nodes can be made from.
+//! Maps a class and a Kubernetes version to the images that its nodes can use.
 //!
-//! The families and their order are those of Karpenter's Azure provider (v1beta1, August 2026), of AKS's community
-//! galleries. Must never choose a version: what is newest is for Azure to say.
+//! The families and their order are those of Karpenter's Azure provider (v1beta1, August 2026), from AKS's community
+//! galleries. Never chooses a version: Azure decides which is the newest.
 
 use std::sync::Arc;
 
@@ -13,30 +13,30 @@ use crate::model::{InstanceType, LabelKey, Operator, Requirement, Requirements, 
 const UBUNTU: &str = "AKSUbuntu-38d80f77-467a-481f-a8d4-09b6d4220bd2";
 /// The gallery of Azure Linux images.
 const AZURE_LINUX: &str = "AKSAzureLinux-f7c7cda5-1c9a-4bdc-a222-9614c968580b";
-/// The label that says which generations of hypervisor a size has, and an image needs.
+/// Label of the hypervisor generations that a size supports and an image needs.
 pub const GENERATION: &str = "karpenter.azure.com/sku-hyperv-generation";
 
-/// An image of a community gallery, without a version.
+/// An image definition in a community gallery, without a version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Definition {
     /// The gallery's public name.
     pub gallery: &'static str,
     /// The image's name.
     pub name: &'static str,
-    /// The architecture that it is for, as Kubernetes writes it.
+    /// Its architecture in Kubernetes' notation.
     pub arch: &'static str,
-    /// The generation of the hypervisor's interface, `1` or `2`.
+    /// Hypervisor generation, `1` or `2`.
     pub generation: u8,
 }
 
 impl Definition {
-    /// What it is called among the images of a snapshot.
+    /// Returns its key among the images of a snapshot.
     #[must_use]
     pub fn key(&self) -> Arc<str> {
         Arc::from(format!("{}/{}", self.gallery, self.name))
     }
 
-    /// The id of one of its versions, as Karpenter writes it.
+    /// Returns the id of one of its versions in Karpenter's format.
     #[must_use]
     pub fn version(&self, version: &str) -> Arc<str> {
         let Self { gallery, name, .. } = self;
@@ -44,17 +44,17 @@ impl Definition {
     }
 }
 
-/// What a class asks of its images.
+/// The image requirements of a class.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Wanted {
     /// The family.
     pub family: ImageFamily,
-    /// Whether the image has to be one for Trusted Launch.
+    /// Whether the image must support Trusted Launch.
     pub trusted_launch: bool,
 }
 
 impl Wanted {
-    /// What this class asks for.
+    /// Returns the image requirements of this class.
     #[must_use]
     pub fn of(class: &AksNodeClassSpec) -> Self {
         let trusted = class.security.as_ref().and_then(|security| security.trusted_launch.as_ref());
@@ -63,7 +63,7 @@ impl Wanted {
         Self { family: class.image_family.unwrap_or(ImageFamily::Ubuntu), trusted_launch: is_on }
     }
 
-    /// The family that AKS takes for it, as the label `os-sku-effective` names it.
+    /// Returns the family that AKS selects, as in the label `os-sku-effective`.
     #[must_use]
     pub const fn effective(self, version: &KubernetesVersion) -> &'static str {
         match self.family {
@@ -107,7 +107,7 @@ const AZURE_LINUX_3: &[Definition] = &[
 ];
 const AZURE_LINUX_3_TRUSTED: &[Definition] = &[image(AZURE_LINUX, "V3gen2TL", "amd64", 2)];
 
-/// Returns the images that nodes of such a class can need, those that are preferred first.
+/// Returns the images that nodes of such a class can use, preferred ones first.
 #[must_use]
 pub fn definitions(wanted: Wanted, version: &KubernetesVersion) -> &'static [Definition] {
     match (wanted.effective(version), wanted.trusted_launch) {
@@ -122,16 +122,16 @@ pub fn definitions(wanted: Wanted, version: &KubernetesVersion) -> &'static [Def
     }
 }
 
-/// An image that a VM of a size is made from.
+/// The image chosen for a VM of a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Chosen {
     /// Its id.
     pub(super) id: Arc<str>,
-    /// The generation of the hypervisor's interface that it needs.
+    /// Hypervisor generation that it needs.
     pub(super) generation: u8,
 }
 
-/// Returns the first of a class's own images that a size can start.
+/// Returns the first of a class's own images that a size can boot.
 pub(super) fn of_class(images: &[NodeImage], kind: &InstanceType) -> Option<Chosen> {
     images.iter().find_map(|image| {
         let mut asked = Requirements::none();
@@ -150,12 +150,12 @@ pub(super) fn of_class(images: &[NodeImage], kind: &InstanceType) -> Option<Chos
     })
 }
 
-/// Whether the name of an image of AKS says that it is of generation 2.
+/// Returns whether the name of an AKS image indicates generation 2.
 fn is_second(id: &str) -> bool {
     id.to_ascii_lowercase().contains("gen2")
 }
 
-/// Returns the definition that a size can start, the preferred one first.
+/// Returns the most preferred definition that a size can boot.
 pub(super) fn of_definitions(definitions: &[Definition], kind: &InstanceType) -> Option<Definition> {
     let accepts =
         |key: &str, value: &str| kind.requirements.get(key).is_none_or(|there| there.accepts(value));

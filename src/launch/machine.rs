@@ -1,5 +1,5 @@
-//! What a VM of a size is made of, from its class, the cluster and what Azure sells.
-//! Must never leave a field of the class out: each reaches the VM, its bootstrap configuration, or is refused by name.
+//! Builds the machine spec of a size from its class, the cluster and Azure's offer. Never drops a field of the class:
+//! each is applied to the VM or its bootstrap configuration, or rejected by name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,11 +15,11 @@ use crate::plan::execution::{DiskPlacement, KubeletSpec, Machine, NetworkSpec, O
 use crate::policy::WholeClass;
 use crate::snapshot::AzureFacts;
 
-/// The most tags of an Azure resource; three more say which change made it.
+/// Maximum number of tags of an Azure resource; three more identify the change that created it.
 const TAGS_MAX: usize = 50;
 const TAGS_OF_CHANGE: usize = 3;
 
-/// What a machine's VM starts with.
+/// The bootstrap inputs of a machine's VM.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Start {
     pub(super) cluster: Cluster,
@@ -30,7 +30,7 @@ pub(super) struct Start {
 /// Returns the configuration that all choices of a machine share.
 ///
 /// # Errors
-/// Every setting that cannot be carried out, by its name.
+/// Every unsupported setting, by name.
 pub(super) fn start(made: &Made<'_>) -> Result<Start, Vec<Refusal>> {
     let subnet = subnet((made.whole, made.facts))?;
     let cluster = cluster::cluster(made.facts, &subnet)?;
@@ -42,7 +42,7 @@ pub(super) fn start(made: &Made<'_>) -> Result<Start, Vec<Refusal>> {
 /// Returns the machine.
 ///
 /// # Errors
-/// Everything that cannot be carried out, by its name.
+/// Every unsupported or unknown setting, by name.
 pub(super) fn machine(made: &Made<'_>) -> Result<Machine, Vec<Refusal>> {
     let mut refusals = cluster::unsupported(&made.facts.cluster);
     let start = start(made).map_err(|found| refusals.extend(found)).ok();
@@ -80,7 +80,7 @@ pub(super) fn machine(made: &Made<'_>) -> Result<Machine, Vec<Refusal>> {
     })
 }
 
-/// The class's subnet, else the cluster's; one in another virtual network could not reach the cluster.
+/// Returns the class's subnet, or the cluster's by default; one in another virtual network could not reach the cluster.
 pub(super) fn subnet((whole, facts): (&WholeClass, &AzureFacts)) -> Result<Arc<str>, Vec<Refusal>> {
     let own = facts.cluster.subnet.clone();
     let Some(named) = whole.spec.vnet_subnet_id.as_deref() else {
@@ -104,7 +104,7 @@ fn image(made: &Made<'_>, version: &KubernetesVersion) -> Result<Chosen, Refusal
     image_of((made.whole, made.facts), made.kind, version)
 }
 
-/// Returns the image that VMs of a size start from in this class.
+/// Returns the image that VMs of a size boot in this class.
 ///
 /// # Errors
 /// There is none, or it could not be read.
@@ -142,7 +142,7 @@ fn network(made: &Made<'_>, start: &Start) -> Result<NetworkSpec, Vec<Refusal>> 
         Azure => start.node.max_pods.saturating_sub(1),
         AzureOverlay | OwnPlugin => 0,
     };
-    // Azure refuses a VM whose size does not have it.
+    // Azure refuses accelerated networking on a size that lacks it.
     let accelerated_networking = made.size.capabilities.accelerated_networking.unwrap_or(false);
     Ok(NetworkSpec { subnet, security_group, backend_pools, accelerated_networking, pod_addresses })
 }
@@ -181,8 +181,8 @@ fn kubelet(node: &Node) -> KubeletSpec {
     }
 }
 
-/// The class's tags under those by which Karpenter and Azure's bill know a node. A `/` becomes `_`, and names that
-/// differ in casing are the same tag: no spelling of a user's tag replaces one of ours.
+/// Returns the class's tags, overridden by those that Karpenter and Azure billing use to identify a node. A `/` becomes
+/// `_`, and tag names ignore case: no spelling of a user's tag replaces one of these.
 fn tags(made: &Made<'_>) -> Result<BTreeMap<Arc<str>, Arc<str>>, Refusal> {
     let own = [
         ("karpenter.azure.com_cluster", made.facts.cluster.name.clone()),

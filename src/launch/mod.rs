@@ -1,4 +1,4 @@
-//! From a plan of a live cluster to all that is needed to carry it out: machines, choices, identities.
+//! Turns a plan of a live cluster into an execution: machines, launch choices, node identities.
 //!
 //! ```text
 //!  Plan, Snapshot (azure), Policy (whole classes) ─▶ Execution: choices ─▶ machines · node identities · removals · nominations
@@ -6,8 +6,8 @@
 //!  later: fresh Snapshot and Policy ─▶ template: the bootstrap configuration, if it still is the plan's
 //! ```
 //!
-//! Pure. Nothing is chosen that the plan left open but what a VM is made of, and that follows from the class. Must never
-//! hold a secret.
+//! Pure. Only decides what the plan left open, the build of each VM, and that follows from the class. Never holds a
+//! secret.
 
 pub mod buildable;
 mod cluster;
@@ -41,14 +41,14 @@ use ground::Ground;
 #[cfg(test)]
 pub(crate) mod tests;
 
-/// Why changes cannot be carried out.
+/// Why changes cannot be applied.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct LaunchFault {
     /// The changes.
     pub changes: BTreeSet<ChangeId>,
-    /// What it is about, as ``AKSNodeClass `default` ``.
+    /// The object at fault, such as ``AKSNodeClass `default` ``.
     pub object: String,
-    /// Why, with the path of a field where it is about one.
+    /// The reason, with the path of the field if there is one.
     pub why: String,
 }
 
@@ -64,10 +64,11 @@ impl std::fmt::Display for LaunchFault {
     }
 }
 
-/// Returns how a plan of this snapshot and policy is carried out.
+/// Returns how to apply a plan of this snapshot and policy.
 ///
 /// # Errors
-/// Every change that cannot be carried out, with all reasons; the others can be once those are left out of the plan.
+/// Every change that cannot be applied, with all reasons; the others can be applied once those are removed from the
+/// plan.
 pub fn execution(snapshot: &Snapshot, policy: &Policy, plan: &Plan) -> Result<Execution, Vec<LaunchFault>> {
     let (facts, cluster) = match (&snapshot.azure, &snapshot.cluster) {
         (Some(facts), Some(uid)) => (facts, identity(&facts.cluster, uid)),
@@ -108,7 +109,7 @@ fn identity(cluster: &ClusterFacts, uid: &Arc<str>) -> ClusterIdentity {
     }
 }
 
-/// How the claims of a plan are launched.
+/// The launches of a plan's claims.
 struct Launched {
     machines: BTreeMap<MachineId, Machine>,
     launches: BTreeMap<ClaimSpecId, Launch>,
@@ -145,7 +146,7 @@ fn fault(claim: &ClaimSpec, changes: &BTreeSet<ChangeId>, Refusal { field, why }
     LaunchFault { changes: changes.clone(), object, why: format!("`{field}`: {why}") }
 }
 
-/// What a node of a claim's first choice has in all.
+/// Returns the total capacity of a node of a claim's first choice.
 fn capacity(plan: &Plan, claim: &ClaimSpecId) -> Resources {
     let mut made = plan.spec.creates().filter(|(_, create, _)| create.spec == *claim);
     let placement = made.next().and_then(|(id, _, _)| plan.evidence.placements.get(id));
@@ -155,7 +156,7 @@ fn capacity(plan: &Plan, claim: &ClaimSpecId) -> Resources {
 
 type Machines = BTreeMap<MachineId, Machine>;
 
-/// The primary has to be launchable; of the others those are left out that are not.
+/// Launches a claim. The primary choice must be launchable; other choices that are not are dropped.
 fn launch(
     ground: &Ground<'_>,
     (claim, capacity): (&ClaimSpec, &Resources),

@@ -1,5 +1,5 @@
-//! A node to be as its bootstrap configuration wants it: labels, taints, and what its kubelet keeps.
-//! Must never compute capacity: that is the catalogue's rule.
+//! The bootstrap view of a new node: labels, taints, and kubelet reservations. Never computes capacity: that is the
+//! catalogue's job.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::catalog::size::Size;
 use crate::model::{Effect, ResourceName, Resources, Taint, label};
 use crate::plan::{Choice, ClaimSpec};
 
-/// Keeps pods away until the node is registered; taken off by whoever registers it.
+/// Keeps pods off until the node is registered; registration removes it.
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
-/// The second name of [`label::AKS_SCALE_SET_PRIORITY`].
+/// Alias of [`label::AKS_SCALE_SET_PRIORITY`].
 const PRIORITY: &str = "kubernetes.azure.com/priority";
-/// Labels that follow from zone and capacity type: they differ between choices of one machine.
+/// Labels that depend on zone and capacity type: they differ between choices of one machine.
 const OF_CHOICE: [&str; 6] = [
     label::ZONE,
     label::CAPACITY_TYPE,
@@ -26,7 +26,7 @@ const OF_CHOICE: [&str; 6] = [
     label::ULTRA_SSD,
 ];
 
-/// Returns the node of a machine; with a choice, also the labels that say zone and capacity type.
+/// Returns the node of a machine; given a choice, also with the labels of its zone and capacity type.
 pub(super) fn node(made: &Made<'_>, version: &KubernetesVersion, choice: Option<&Choice>) -> Node {
     let Made { size, kind, class, whole, claim, facts } = made;
     let amounts = |resources: &Resources| {
@@ -52,7 +52,7 @@ pub(super) fn node(made: &Made<'_>, version: &KubernetesVersion, choice: Option<
     }
 }
 
-/// Writes an amount as kubelets take it: thousandths of cores, MiB.
+/// Formats an amount for the kubelet: CPU in millicores, memory in MiB.
 fn shown(name: &ResourceName, amount: i64) -> String {
     match name {
         ResourceName::Cpu => format!("{amount}m"),
@@ -69,7 +69,7 @@ fn gpu(size: &Size) -> Gpu {
     }
 }
 
-/// The pool's taints, those that the node loses while starting, and that of nodes which are not registered.
+/// Returns the pool's taints, its startup taints, and the taint of unregistered nodes.
 fn taints(claim: &ClaimSpec) -> Vec<Taint> {
     let own = claim.taints.iter().chain(&claim.startup_taints).cloned();
     let mut taints: Vec<Taint> = own.chain([Taint::new(UNREGISTERED, "", Effect::NoExecute)]).collect();
@@ -78,7 +78,7 @@ fn taints(claim: &ClaimSpec) -> Vec<Taint> {
     taints
 }
 
-/// The claim's labels, under its requirements of one value, under the size's.
+/// Returns the claim's labels, overridden by its single-value requirements, then by the size's.
 fn labels(made: &Made<'_>, choice: Option<&Choice>) -> BTreeMap<String, String> {
     let Made { kind, claim, .. } = made;
     let mut labels = BTreeMap::from([(label::AKS_MODE.to_owned(), "user".to_owned())]);

@@ -1,4 +1,4 @@
-//! The annotations by which drift of a node is seen: hashes of what it was made from.
+//! The annotations that reveal a node's drift: hashes of the objects that it was created from.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,5 +1,5 @@
-//! The bootstrap configuration of a choice, made again from what is seen now: it must be the plan's.
-//! Must never return one that nobody reviewed.
+//! The bootstrap configuration of a choice, rebuilt from current data: it must equal the plan's. Never returns a
+//! configuration that was not reviewed.
 
 use std::collections::BTreeMap;
 
@@ -13,41 +13,41 @@ use crate::plan::{ClaimSpecId, PlanSpec};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-/// What a VM of a choice starts with, but for its token.
+/// The bootstrap data of a choice's VM, except for its token.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Ready {
     /// Its configuration.
     pub template: Template,
-    /// The public key of who may log in, as a line of `authorized_keys`.
+    /// SSH public key of the admin user, as a line of `authorized_keys`.
     pub ssh_public_key: String,
 }
 
-/// Why a choice cannot be launched as it was planned.
+/// Why a choice cannot be launched as planned.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotTheSame {
-    /// The plan has no such choice, or is not of a live cluster.
+    /// The plan has no such choice, or is not from a live cluster.
     #[error("the plan has no such choice")]
     NoSuchChoice,
-    /// What was seen does not say what nodes are made of any more.
+    /// The observed state no longer determines the bootstrap configuration.
     #[error("its VM's user data can no longer be created: {0}")]
     Refused(Refusal),
-    /// The class was changed.
+    /// The class has changed.
     #[error("AKSNodeClass `{0}` was changed since the plan was made")]
     ClassChanged(String),
-    /// The cluster was.
+    /// The cluster has changed.
     #[error(
         "user data of new nodes changed since the plan was created: the cluster was upgraded (its version is {0} now), or its network, identity or certificate authority was changed"
     )]
     ClusterChanged(String),
-    /// The SSH key was.
+    /// The SSH key has changed.
     #[error("the SSH key of the cluster's nodes was changed since the plan was made")]
     KeyChanged,
 }
 
-/// Returns what a VM of a choice of a plan starts with, made of a fresh snapshot and policy.
+/// Returns the bootstrap data of a plan's choice, built from a fresh snapshot and policy.
 ///
 /// # Errors
-/// It would not be what was planned.
+/// The result would differ from the plan.
 pub fn ready(
     (snapshot, policy): (&Snapshot, &Policy),
     spec: &PlanSpec,
@@ -84,12 +84,12 @@ pub fn ready(
     Ok(Ready { template, ssh_public_key: key.to_owned() })
 }
 
-/// What VMs of a plan start with, by claim spec and choice; or why that can no longer be made.
+/// Bootstrap data of a plan's VMs by claim spec and choice, or why it can no longer be built.
 #[derive(Clone, Debug, Default)]
 pub struct Materials(pub BTreeMap<(ClaimSpecId, usize), Result<Ready, NotTheSame>>);
 
 impl Materials {
-    /// Makes them of a fresh snapshot and policy.
+    /// Builds them from a fresh snapshot and policy.
     #[must_use]
     pub fn of((snapshot, policy): (&Snapshot, &Policy), spec: &PlanSpec) -> Self {
         let launches = spec.execution.iter().flat_map(|execution| &execution.launches);
@@ -101,10 +101,10 @@ impl Materials {
         Self(made.collect())
     }
 
-    /// Returns what a VM of a choice starts with.
+    /// Returns the bootstrap data of a choice's VM.
     ///
     /// # Errors
-    /// Why that can no longer be made.
+    /// Why it can no longer be built.
     pub fn ready(&self, claim: &ClaimSpecId, choice: usize) -> Result<&Ready, &NotTheSame> {
         match self.0.get(&(claim.clone(), choice)) {
             Some(made) => made.as_ref(),

@@ -1,12 +1,12 @@
-//! Kinds of the cluster that could not be listed: unknown is not empty, so no node goes until they can be.
+//! Kinds of the cluster that could not be listed: unknown is not empty, so no node is deleted until they can be.
 //!
-//! Must never hold back a new node: what waits has a reason of its own to be there.
+//! Never holds back a new node: pending pods justify it on their own.
 
 use super::LaunchFault;
 use crate::plan::Plan;
 use crate::snapshot::{GapKind, Snapshot};
 
-/// Returns the removals of a plan as ones that cannot be carried out, where a kind could not be listed.
+/// Returns a fault that covers all deletions of a plan if a kind could not be listed.
 pub(super) fn removals(snapshot: &Snapshot, plan: &Plan) -> Option<LaunchFault> {
     let is_kind = |kind: GapKind| matches!(kind, GapKind::Unlistable | GapKind::Unlisted);
     let unread: Vec<&str> =

@@ -1,7 +1,7 @@
-//! What people decided about a plan that is reviewed in the cluster: NodePlanApprovals to who approves, who rejects, and which
-//! nodes stay.
+//! Decisions about a plan that is reviewed in the cluster: reads approvers, rejections and excluded nodes from
+//! NodePlanApprovals.
 //!
-//! Must never take an object that it cannot read for none: it may be a rejection.
+//! Never ignores an object that it cannot parse: it may be a rejection.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,42 +15,42 @@ use crate::api::node_plan_approval::{ApprovalDecision, NodePlanApproval, NodePla
 use crate::api::{Kind, KindFacts};
 use crate::model::Digest;
 
-/// How many characters of base32 tell the decisions of several people about one plan apart.
+/// Number of base32 characters that distinguish the decisions of several people about one plan.
 const PERSON_LENGTH: usize = 10;
 
-/// What people decided about a plan.
+/// The decisions about a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Decisions {
-    /// Who approves it, each with the name of the NodePlanApproval.
+    /// Approvers, each with the name of their NodePlanApproval.
     pub approved_by: BTreeMap<String, String>,
-    /// The first who rejects it, by time.
+    /// The earliest rejection.
     pub rejected: Option<Rejection>,
-    /// The nodes that stay though the plan removes them.
+    /// Nodes to keep although the plan removes them.
     pub keep: BTreeSet<String>,
-    /// Why some decisions do not count, a line each: while there is one of them the plan is not approved.
+    /// Why some decisions are invalid, one line each: while there are any, the plan is not approved.
     pub faults: Vec<String>,
 }
 
-/// That somebody rejects a plan.
+/// The rejection of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Rejection {
-    /// When.
+    /// Time of the rejection.
     pub at: Option<Timestamp>,
-    /// Who.
+    /// The person who rejected it.
     pub by: String,
-    /// Why, where it was said.
+    /// Reason, if given.
     pub reason: Option<String>,
 }
 
 impl Decisions {
-    /// Returns whether somebody approves the plan and nobody rejects it.
+    /// Returns whether the plan is approved, with no rejection and no invalid decision.
     #[must_use]
     pub fn is_approved(&self) -> bool {
         !self.approved_by.is_empty() && self.rejected.is_none() && self.faults.is_empty()
     }
 }
 
-/// Reads what people decided about a plan; `objects` are NodePlanApprovals of any plans.
+/// Reads the decisions about a plan; `objects` are NodePlanApprovals of any plans.
 #[must_use]
 pub fn decisions<'a>(plan: &Recorded, objects: impl IntoIterator<Item = &'a Value>) -> Decisions {
     let mut decisions = Decisions::default();
@@ -85,7 +85,7 @@ pub fn decisions<'a>(plan: &Recorded, objects: impl IntoIterator<Item = &'a Valu
     decisions
 }
 
-/// Returns the object that says what a person decided. It goes with its NodePlan, which has this UID.
+/// Returns the object that records a person's decision. It is deleted with its NodePlan, which has this UID.
 #[must_use]
 pub fn decision(spec: NodePlanApprovalSpec, uid: &str) -> Value {
     let KindFacts { group, version, kind, .. } = Kind::NodePlanApproval.facts();

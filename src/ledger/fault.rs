@@ -1,37 +1,37 @@
-//! What is wrong with the ledger: which object, why, and what to do next.
+//! Faults of the ledger: the object, the reason, and what to do next.
 
 use crate::model::Digest;
 
-/// What is wrong with an entry of the ledger, or with what should become one.
+/// A fault of an entry of the ledger, or of one that was to be written.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerFault {
-    /// An object that cannot be read as a plan.
+    /// An object that cannot be parsed as a plan.
     #[error("NodePlan `{name}` cannot be read: {why}")]
     Unreadable {
         /// The object.
         name: String,
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
-    /// A name that does not follow from the digest.
+    /// A name that does not match the digest.
     #[error("NodePlan `{name}` has digest {digest}, which does not match its name")]
     OtherName {
         /// The object.
         name: String,
-        /// What it says.
+        /// The digest in the object.
         digest: Digest,
     },
-    /// Chunks that are not there.
+    /// Missing chunks.
     #[error("NodePlan `{name}` has {there} of its {of} chunks")]
     Incomplete {
         /// The plan.
         name: String,
-        /// How many there are.
+        /// Number of chunks found.
         there: usize,
-        /// How many there must be.
+        /// Number of chunks required.
         of: usize,
     },
-    /// A text of another digest.
+    /// A text that does not match the digest.
     #[error("NodePlan `{name}` was modified: its digest differs")]
     OtherText {
         /// The plan.
@@ -42,7 +42,7 @@ pub enum LedgerFault {
     TooLong {
         /// The plan.
         name: String,
-        /// How long its text is.
+        /// Length of its text in bytes.
         bytes: usize,
     },
 }

@@ -1,5 +1,5 @@
-//! How long the ledger keeps what: whole plans as long as people ask for them, names as long as a plan could be applied
-//! again. Must never let go what the next plan reads: the last plan, unfinished ones, refusals that count.
+//! Retention of the ledger: whole plans while people may still need them, names while a plan could be applied again.
+//! Never drops anything that the next plan reads: the last plan, unfinished plans, active refusals.
 
 use std::collections::BTreeSet;
 
@@ -9,35 +9,35 @@ use serde_json::Value;
 use super::{CHUNKS, Ledger, PLANS, Recorded, chunk_names};
 use crate::api::node_plan::{CHUNKS_MAX, PLAN_LABEL, Phase};
 
-/// How many plans are kept at most.
+/// Maximum number of plans kept.
 const PLANS_MAX: usize = 200;
 
-/// How long a plan is kept at least that removed nodes with pods: longer than these are counted.
+/// Minimum retention of a plan that removed nodes with pods: longer than these are counted.
 const LOST_HOURS: i64 = 1;
 
-/// How long a plan is kept.
+/// Retention of a plan.
 const KEPT_HOURS: i64 = 7 * 24;
 
-/// How long a plan is kept that was taken back or expired before anything of it began.
+/// Retention of a plan that was withdrawn or expired before it started.
 const ENDED_HOURS: i64 = 1;
 
-/// How long one is kept that somebody rejected: longer than that counts.
+/// Retention of a rejected plan: longer than the rejection is respected.
 const REJECTED_HOURS: i64 = 48;
 
-/// How long a chunk is kept without its NodePlan, which is written within seconds after it.
+/// Retention of a chunk without its NodePlan, which is normally written within seconds after it.
 const ORPHAN_HOURS: i64 = 24;
 
-/// A chunk whose NodePlan was never written: the process ended before.
+/// A chunk whose NodePlan was never written because the process stopped first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Orphan {
     /// Its path.
     pub path: String,
-    /// Its UID: whoever writes the plan after all writes another chunk of that name.
+    /// Its UID: if the plan is written later after all, its chunk of the same name has another one.
     pub uid: String,
 }
 
-/// Returns the chunks that are to be deleted since their NodePlans were never written; the list of NodePlans is the later one.
-/// None where a NodePlan cannot be read: its chunks may be its own.
+/// Returns the chunks to delete because their NodePlans were never written; NodePlans must be listed after the chunks.
+/// Returns none if a NodePlan cannot be parsed, because the chunks may belong to it.
 #[must_use]
 pub fn orphans<'a>(
     ledger: &Ledger,
@@ -61,8 +61,8 @@ pub fn orphans<'a>(
     chunks.into_iter().filter_map(orphan).collect()
 }
 
-/// Returns the paths of what is to be deleted, in this order: the oldest plans lose their text first, where all texts
-/// together are above 32 MiB, then plans go that are older than seven days or beyond the 200 newest.
+/// Returns the paths to delete, in this order: first the texts of the oldest plans if all texts together exceed 32 MiB,
+/// then plans older than seven days or beyond the 200 newest.
 #[must_use]
 pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
     let last = ledger.last().map(|plan| plan.digest);
@@ -88,13 +88,13 @@ pub fn superfluous(ledger: &Ledger, now: Timestamp) -> Vec<String> {
         texts.extend(chunk_names(&plan.name, plan.chunks).map(|name| format!("{CHUNKS}/{name}")));
         plans.push(format!("{PLANS}/{}", plan.name));
     }
-    // A text that goes before its plan leaves a plan that says so; the other way round it would stay for ever.
+    // A text deleted before its plan leaves a plan that reports it; in the other order the text would stay forever.
     texts.extend(plans);
     texts
 }
 
-/// Nothing of it has begun, and nobody asks for it any more: people look at what waits, and what they rejected is not proposed
-/// again for a day. Such a plan is there as a whole file, and another may take its place every ten minutes.
+/// Returns whether the plan never started and is no longer of interest: open plans are reviewed, and rejected ones are
+/// not proposed again for a day. Such a plan is stored as a whole file, and may be replaced every ten minutes.
 fn is_forgotten(plan: &Recorded, now: Timestamp) -> bool {
     let hours = match plan.phase() {
         Phase::Rejected => REJECTED_HOURS,
@@ -112,12 +112,12 @@ fn is_old(plan: &Recorded, now: Timestamp) -> bool {
     plan.created.is_some_and(|created| now.duration_since(created) > kept)
 }
 
-/// Its digest says that it is spent.
+/// Returns whether the plan has not expired: until then, its digest records that it is spent.
 fn can_begin(plan: &Recorded, now: Timestamp) -> bool {
     plan.expires_at.is_some_and(|expires| expires > now)
 }
 
-/// Its folder may still lie on the branch, or come back to it.
+/// Returns whether its folder may still be on the branch, or be restored there.
 fn is_merged(plan: &Recorded, now: Timestamp) -> bool {
     let kept = SignedDuration::from_hours(KEPT_HOURS);
     plan.folder.is_some() && plan.expires_at.is_some_and(|expires| now.duration_since(expires) <= kept)
@@ -127,7 +127,7 @@ fn is_heeded(plan: &Recorded, now: Timestamp) -> bool {
     plan.refusals().iter().any(|refusal| refusal.until > now)
 }
 
-/// The breaker counts them.
+/// Returns whether it recently removed nodes with pods, which the circuit breaker counts.
 fn has_lost_nodes_of_late(plan: &Recorded, now: Timestamp) -> bool {
     let counted = SignedDuration::from_hours(LOST_HOURS);
     plan.lost().iter().any(|lost| now.duration_since(lost.at) <= counted)

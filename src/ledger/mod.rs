@@ -1,5 +1,4 @@
-//! The ledger: which plans with effects there were, and what has become of them, as NodePlan objects, and their
-//! texts as NodePlanChunks.
+//! The ledger: records plans with effects and their results as NodePlan objects, and their texts as NodePlanChunks.
 //!
 //! ```text
 //!  Entry ─▶ write::objects ─▶ chunks, then the plan ─▶ (API server) ─▶ read ─▶ last plan, refusals, unfinished
@@ -7,7 +6,7 @@
 //!                                                       NodePlanApproval ─▶ decisions: who approves, who rejects
 //! ```
 //!
-//! Objects in, objects out: nothing is sent. Must never hold a secret, nor take a plan for whole that is not.
+//! Objects in, objects out. Never sends anything, never holds a secret, never takes an incomplete plan for complete.
 
 mod decisions;
 mod fault;
@@ -25,16 +24,16 @@ pub use read::{Ledger, PlanSummary, Recorded, file, read, text};
 pub use status::{GivenUp, Lost, NeverJoined, Outcome, Progress, Refused, patch};
 pub use write::{Changes, Entry, Written, chunk_names, name, objects};
 
-/// Where plans are.
+/// API path of NodePlans.
 pub const PLANS: &str = "/apis/nodeform.dev/v1alpha1/nodeplans";
 
-/// Where the chunks of their texts are.
+/// API path of the chunks of their texts.
 pub const CHUNKS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanchunks";
 
-/// The most plans whose chunks a query leaves out: a longer one is no address that servers take.
+/// Maximum number of plans whose chunks a query excludes: servers reject longer URLs.
 const LEFT_OUT_MAX: usize = 400;
 
-/// The query that lists the chunks of no plan of a ledger, and perhaps some of these.
+/// Returns the query that lists chunks of plans that are not in the ledger, and possibly some that are.
 #[must_use]
 pub fn chunks_of_none(ledger: &Ledger) -> String {
     let names = ledger.plans.iter().chain(&ledger.proposed).map(|plan| plan.name.as_str());
@@ -48,10 +47,10 @@ pub fn chunks_of_none(ledger: &Ledger) -> String {
     }
 }
 
-/// Where people's decisions about plans are.
+/// API path of decisions about plans.
 pub const APPROVALS: &str = "/apis/nodeform.dev/v1alpha1/nodeplanapprovals";
 
-/// Returns what selects the chunks of a plan's text.
+/// Returns the query for the chunks of a plan's text.
 #[must_use]
 pub fn chunks_of(name: &str) -> String {
     format!("labelSelector=nodeform.dev%2Fplan%3D{name}")

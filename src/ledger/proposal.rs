@@ -1,7 +1,6 @@
-//! A plan that waits for an approval, as the status of its NodePlan: what would change, and how it ended where nothing of it
-//! began.
+//! The NodePlan status of a plan that waits for approval: its changes, and how it ended if it never started.
 //!
-//! Must never say when it began: that makes it a plan with effects.
+//! Never sets a start time: that would make it a plan with effects.
 
 use std::collections::BTreeMap;
 
@@ -14,29 +13,29 @@ use super::write::count;
 use crate::api::meta::Condition;
 use crate::api::node_plan::{ChangeOutcome, NodePlanStatus, OutcomeCounts, OutcomeKind, Phase};
 
-/// A plan that is to wait for an approval.
+/// A plan that needs approval.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed<'a> {
     /// Its name.
     pub name: &'a str,
-    /// What each change is, for people, by its id.
+    /// Descriptions of its changes for users, by id.
     pub changes: BTreeMap<String, String>,
 }
 
-/// How a plan stands of which nothing has begun.
+/// The state of a plan that has not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate<'a> {
-    /// It waits for an approval.
+    /// Waiting for approval.
     Waits(Proposed<'a>),
-    /// Somebody rejected it.
+    /// Rejected by a person.
     Rejected(&'a Rejection),
-    /// It was taken back, and why.
+    /// Withdrawn, with the reason.
     Withdrawn(&'a str),
-    /// Nobody approved it in time.
+    /// Not approved in time.
     Expired,
 }
 
-/// Returns the merge patch of the status of such a plan at a time.
+/// Returns the merge patch of such a plan's status at a given time.
 #[must_use]
 pub fn proposal_patch(fate: &Fate<'_>, at: Timestamp) -> Value {
     let (phase, message) = match fate {

@@ -1,5 +1,5 @@
-//! NodePlan objects to what they record. Whatever somebody wrote into them: a fault that is told, never a panic, and
-//! never a text that is not the one of the digest.
+//! Parses NodePlan objects into ledger entries. Any malformed content gives a fault, never a panic, and never a text
+//! that does not match its digest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,101 +16,101 @@ use crate::model::{
     Approver, CapacityType, ClaimName, Digest, PoolName, Refusal, RefusedBecause, RefusedPlace, SkuName, Zone,
 };
 
-/// What was recorded.
+/// The contents of the ledger.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Ledger {
-    /// The plans with effects, the oldest first.
+    /// Plans with effects, oldest first.
     pub plans: Vec<Recorded>,
-    /// The plans that wait for an approval, or that ended before anything of them began, the oldest first.
+    /// Plans that wait for approval or ended before they started, oldest first.
     pub proposed: Vec<Recorded>,
-    /// What cannot be read of it.
+    /// Entries that cannot be parsed.
     pub faults: Vec<LedgerFault>,
 }
 
-/// What is told of a plan at a glance.
+/// Summary of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PlanSummary {
-    /// The class that it is reviewed as.
+    /// The change class under which it is reviewed.
     pub class: Option<String>,
     /// The folder in which it was merged, as month and name.
     pub folder: Option<String>,
     /// Nodes to add, change and destroy, as `+1 ~0 -3`.
     pub nodes: Option<String>,
-    /// By how much it changes the monthly cost, in decimal dollars.
+    /// Change of the monthly cost, in decimal dollars.
     pub monthly_delta: Option<String>,
 }
 
-/// A plan that was recorded.
+/// A recorded plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     /// Its name.
     pub name: String,
     /// Its digest.
     pub digest: Digest,
-    /// The last plan with effects before it.
+    /// The previous plan with effects.
     pub parent: Option<Digest>,
     /// The UID of the cluster.
     pub cluster: Option<String>,
-    /// What is told of it at a glance.
+    /// Its summary.
     pub summary: PlanSummary,
-    /// Until when it might begin.
+    /// Time until which it may start.
     pub expires_at: Option<Timestamp>,
-    /// The folder that it was merged in, where it was reviewed in Git.
+    /// The folder in which it was merged, if it was reviewed in Git.
     pub folder: Option<String>,
-    /// Whether it begins only once a NodePlanApproval approves it.
+    /// Whether it needs a NodePlanApproval before it starts.
     pub needs_approval: bool,
-    /// Whether the controller has it carried out; else a person does, by a command.
+    /// Whether the controller applies it; otherwise a person does, with a command.
     pub is_automatic: bool,
-    /// When it was recorded.
+    /// Time when it was recorded.
     pub created: Option<Timestamp>,
-    /// How many chunks its text has.
+    /// Number of chunks of its text.
     pub chunks: usize,
-    /// What has become of it; `None` before its first status, which is before or after its first effect.
+    /// Its status; `None` before the first one, which may be written before or after the first effect.
     pub status: Option<NodePlanStatus>,
 }
 
 impl Recorded {
-    /// Returns how far it is; one without a status may have had effects, unless it needs an approval.
+    /// Returns its phase; a plan without a status may have had effects, unless it needs approval.
     #[must_use]
     pub fn phase(&self) -> Phase {
         let unsaid = if self.needs_approval { Phase::Proposed } else { Phase::Applying };
         self.status.as_ref().and_then(|status| status.phase).unwrap_or(unsaid)
     }
 
-    /// Returns whether it needs an approval, and nothing of it has begun.
+    /// Returns whether it needs approval and has not started.
     #[must_use]
     pub fn is_proposal(&self) -> bool {
         self.needs_approval && self.status.as_ref().is_none_or(|status| status.started_at.is_none())
     }
 
-    /// Returns whether nobody goes on with what it has begun: it has ended, and nothing of it waits any more.
+    /// Returns whether no process continues it: it has ended, and none of its changes is waiting.
     #[must_use]
     pub fn is_over(&self) -> bool {
         let mut outcomes = self.status.iter().flat_map(|status| status.outcomes.iter().flatten());
         self.is_spent() && outcomes.all(|(_, known)| known.outcome != OutcomeKind::Waiting)
     }
 
-    /// Returns whether it has ended: a digest settles once, and is never carried out again.
+    /// Returns whether it has ended: a digest settles once and is never applied again.
     #[must_use]
     pub fn is_spent(&self) -> bool {
         !matches!(self.phase(), Phase::Applying | Phase::Proposed)
     }
 
-    /// Returns whose approvals counted before it began.
+    /// Returns the people whose approvals counted before it started.
     #[must_use]
     pub fn approvers(&self) -> Vec<Approver> {
         let wire = self.status.iter().flat_map(|status| status.approvals.iter().flatten());
         wire.map(|PlanApprover { by, record }| Approver { by: by.clone(), record: record.clone() }).collect()
     }
 
-    /// Returns what Azure refused while it was carried out. What this version does not know is left out.
+    /// Returns Azure's refusals while it was applied. Refusals that this version does not know are skipped.
     #[must_use]
     pub fn refusals(&self) -> Vec<Refusal> {
         let refusals = self.status.iter().flat_map(|status| status.refusals.iter().flatten());
         refusals.filter_map(refusal).collect()
     }
 
-    /// Returns the VMs that came and did not join while it was carried out, the first one first.
+    /// Returns the VMs that started but did not join while it was applied, earliest first.
     #[must_use]
     pub fn never_joined(&self) -> Vec<NeverJoined> {
         let wire = self.status.iter().flat_map(|status| status.never_joined.iter().flatten());
@@ -129,7 +129,7 @@ impl Recorded {
         read
     }
 
-    /// Returns the nodes with pods that it removes, or has removed, the first one first.
+    /// Returns the nodes with pods that it removes or has removed, earliest first.
     #[must_use]
     pub fn lost(&self) -> Vec<Lost> {
         let wire = self.status.iter().flat_map(|status| status.lost.iter().flatten());
@@ -145,8 +145,8 @@ impl Recorded {
 }
 
 impl Ledger {
-    /// Returns the last plan with effects, which is the parent of the next: the one that is no other's parent, and of
-    /// several the one that was recorded last.
+    /// Returns the last plan with effects, the parent of the next one: the plan that is no other's parent, and of
+    /// several the one recorded last.
     #[must_use]
     pub fn last(&self) -> Option<&Recorded> {
         let parents: BTreeSet<Digest> = self.plans.iter().filter_map(|plan| plan.parent).collect();
@@ -154,24 +154,24 @@ impl Ledger {
         tip.or(self.plans.last())
     }
 
-    /// Returns the plan of an id: the start of its digest in base32.
+    /// Returns the plan with an id: the start of its digest in base32.
     #[must_use]
     pub fn of_id(&self, id: &str) -> Option<&Recorded> {
         self.plans.iter().find(|plan| plan.digest.base32(id.len()) == id)
     }
 
-    /// Returns the plan of a digest.
+    /// Returns the plan with a digest.
     #[must_use]
     pub fn of_digest(&self, digest: &Digest) -> Option<&Recorded> {
         self.plans.iter().find(|plan| plan.digest == *digest)
     }
 
-    /// Returns the plans that are being carried out or were interrupted.
+    /// Returns the plans that are being applied or were interrupted.
     pub fn unfinished(&self) -> impl Iterator<Item = &Recorded> {
         self.plans.iter().filter(|plan| plan.phase() == Phase::Applying)
     }
 
-    /// Returns the VMs of all plans that came and did not join, the first one first: what whoever starts anew knows.
+    /// Returns the VMs of all plans that started but did not join, earliest first, for a new process.
     #[must_use]
     pub fn never_joined(&self) -> Vec<NeverJoined> {
         let mut all: Vec<NeverJoined> = self.plans.iter().flat_map(Recorded::never_joined).collect();
@@ -179,7 +179,7 @@ impl Ledger {
         all
     }
 
-    /// Returns what Azure refused and what still counts at a time, sorted; of equal ones the last that ends.
+    /// Returns Azure's refusals that are active at a time, sorted; of equal ones the one that ends last.
     #[must_use]
     pub fn refusals_at(&self, at: Timestamp) -> Vec<Refusal> {
         let all = self.plans.iter().flat_map(Recorded::refusals).filter(|refusal| refusal.until > at);
@@ -197,7 +197,7 @@ impl Ledger {
     }
 }
 
-/// Reads a list of NodePlans.
+/// Parses a list of NodePlans.
 #[must_use]
 pub fn read<'a>(objects: impl IntoIterator<Item = &'a Value>) -> Ledger {
     let mut ledger = Ledger::default();
@@ -228,7 +228,7 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
         return Err(LedgerFault::OtherName { name, digest: known });
     }
     let parent = spec.parent.as_deref().map(digest).transpose()?;
-    // A status that this version cannot read does not take the plan away: its digest is some plan's parent.
+    // A status that this version cannot parse does not discard the plan: its digest may be another plan's parent.
     let status = match object.get("status").filter(|status| !status.is_null()) {
         Some(status) => match serde_json::from_value(status.clone()) {
             Ok(status) => Some(status),
@@ -260,11 +260,11 @@ fn recorded(object: &Value, faults: &mut Vec<LedgerFault>) -> Result<Recorded, L
     })
 }
 
-/// Returns a plan's text, put together from its chunks, in any order and with others among them. Of one that was proposed its
-/// decisions alone.
+/// Returns a plan's text, assembled from its chunks, which may be unordered and mixed with others. Of a proposed plan,
+/// returns only its decisions.
 ///
 /// # Errors
-/// Chunks are missing, or the text is not the one that was planned.
+/// Chunks are missing, or the text does not match the digest.
 pub fn text<'a>(
     plan: &Recorded,
     objects: impl IntoIterator<Item = &'a Value>,
@@ -279,14 +279,14 @@ pub fn text<'a>(
         .ok_or_else(|| LedgerFault::OtherText { name: plan.name.clone() })
 }
 
-/// The decisions of a plan's file, as they are digested.
+/// Returns the decisions of a plan's file, in the form that is digested.
 pub(super) fn decisions_of(file: &str) -> Option<String> {
     let file = serde_json::from_str::<Value>(file).ok()?;
     serde_json_canonicalizer::to_string(file.get("spec")?).ok()
 }
 
-/// Puts together what the chunks of a plan hold, in any order and with others among them: the decisions of one with effects,
-/// the whole file of one that was proposed. Whether it is of this plan is not known.
+/// Assembles the chunks of a plan, which may be unordered and mixed with others: the decisions of a plan with effects,
+/// the whole file of a proposed one. Does not check that the text belongs to this plan.
 ///
 /// # Errors
 /// Chunks are missing.
@@ -317,7 +317,7 @@ pub fn file<'a>(
     Ok(chunks.into_values().collect())
 }
 
-/// Reads a refusal; `None` where it says something that this version does not know.
+/// Parses a refusal; `None` if it contains a value that this version does not know.
 fn refusal(wire: &PlanRefusal) -> Option<Refusal> {
     let PlanRefusal { size, place, zone, capacity_type, reason, code: _, message, until } = wire;
     let place = match place {

@@ -1,5 +1,5 @@
-//! What has become of a plan, as the status of its NodePlan.
-//! Must never decide it: outcomes come from whoever carried the plan out.
+//! The result of a plan, as the status of its NodePlan. Never decides it: outcomes come from the process that applied
+//! the plan.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,64 +17,64 @@ use crate::api::node_plan::{
 use crate::model::shown::is_obeyed;
 use crate::model::{Approver, ClaimName, PoolName, Refusal, RefusedPlace, SkuName};
 
-/// How many letters a message has at most, and a code: a status has to stay below etcd's 1.5 MiB.
+/// Maximum length of a message and of a code in characters: a status must stay below etcd's 1.5 MiB.
 pub(super) const MESSAGE_LETTERS_MAX: usize = 512;
 const CODE_LETTERS_MAX: usize = 128;
 
-/// Of how many changes it is told what they are: more are in the plan itself.
+/// Maximum number of changes in a status with descriptions; larger plans contain them only in their text.
 pub(super) const CHANGES_MAX: usize = 500;
 
-/// How many refusals are kept: those that end last.
+/// Maximum number of refusals kept: those that end last.
 const REFUSALS_MAX: usize = 1_000;
 
-/// How many VMs that did not join are kept: the last ones.
+/// Maximum number of VMs kept that did not join: the latest.
 const SILENT_MAX: usize = 1_000;
 
-/// How many nodes with pods that went are kept: the last ones.
+/// Maximum number of removed nodes with pods kept: the latest.
 const LOST_MAX: usize = 1_000;
 
-/// How many approvals are kept, and how many letters a name and a record have at most.
+/// Maximum number of approvals kept, and maximum lengths of a name and a record in characters.
 const APPROVERS_MAX: usize = 100;
 const NAME_LETTERS_MAX: usize = 512;
 const RECORD_LETTERS_MAX: usize = 1_024;
 
-/// How far a plan is.
+/// The progress of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Progress {
-    /// When it began.
+    /// Start time.
     pub started_at: Timestamp,
-    /// What has become of each change, by its id.
+    /// Outcome of each change, by id.
     pub outcomes: BTreeMap<String, Outcome>,
-    /// What each change is, for people, by its id.
+    /// Descriptions of the changes for users, by id.
     pub changes: BTreeMap<String, String>,
-    /// The changes whose outcome is written ahead of the last that is to be done of them, which would hide it: whoever stops
-    /// there goes on with the plan, which is not over.
+    /// Changes whose outcome is recorded before their last step, which would hide it. The plan is not over until that
+    /// step is done, so an interrupted process continues it.
     pub ahead: BTreeSet<String>,
-    /// Whether and why it was given up.
+    /// Why the plan was given up, if it was.
     pub given_up: Option<GivenUp>,
-    /// Whose approvals counted; those that are written down already stay where this says none.
+    /// People whose approvals counted; if empty, approvals already recorded are kept.
     pub approvers: Vec<Approver>,
-    /// What Azure refused.
+    /// Azure's refusals.
     pub refusals: Vec<Refused>,
-    /// VMs that came and did not join in time.
+    /// VMs that started but did not join in time.
     pub never_joined: Vec<NeverJoined>,
-    /// Nodes with pods that it removes, or has removed.
+    /// Nodes with pods that it removes or has removed.
     pub lost: Vec<Lost>,
 }
 
-/// Why nothing more of a plan begins.
+/// Why no more changes of a plan are started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GivenUp {
-    /// Its folder was taken off the branch.
+    /// Its folder was removed from the branch.
     Withdrawn,
-    /// Its time was over before it began.
+    /// It expired before it started.
     Expired,
 }
 
-/// A node with pods that a plan removes, or has removed.
+/// A node with pods that a plan removes or has removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Lost {
-    /// When its removal began.
+    /// Start of its removal.
     pub at: Timestamp,
     /// Its NodeClaim.
     pub claim: ClaimName,
@@ -82,10 +82,10 @@ pub struct Lost {
     pub pool: Option<PoolName>,
 }
 
-/// A VM that came and did not join in time.
+/// A VM that started but did not join in time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct NeverJoined {
-    /// When that was clear.
+    /// Time when that was established.
     pub at: Timestamp,
     /// Its name.
     pub vm: Arc<str>,
@@ -97,53 +97,53 @@ pub struct NeverJoined {
     pub image: Arc<str>,
 }
 
-/// What Azure refused, with its code.
+/// A refusal by Azure, with its code.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refused {
-    /// What, and until when it is heeded.
+    /// The refused offering, and until when the refusal is respected.
     pub refusal: Refusal,
-    /// Azure's code, for people.
+    /// Azure's code, for users.
     pub code: Option<String>,
 }
 
-/// What has become of a change.
+/// The outcome of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Outcome {
     /// Done.
     Done,
-    /// So already, without us.
+    /// Already the case without this plan.
     AlreadySo,
     /// Not done yet.
     Waiting {
-        /// For what, for people; empty while it is being applied.
+        /// The awaited condition, for users; empty while it is being applied.
         why: String,
     },
     /// No longer needed.
     NoLongerNeeded {
-        /// Why, for people.
+        /// Reason, for users.
         why: String,
     },
-    /// A reviewer struck it.
+    /// Struck in review.
     Struck {
-        /// Why, for people; empty where its own line was struck.
+        /// Reason, for users; empty if its own line was struck.
         why: String,
     },
-    /// Withheld, or what it was planned on no longer holds.
+    /// Withheld, or outdated because its assumptions no longer hold.
     NoLongerHolds {
-        /// Why, for people.
+        /// Reason, for users.
         why: String,
     },
     /// Failed.
     Failed {
-        /// Azure's code, or a reason of ours in CamelCase.
+        /// Azure's code, or one of nodeform's in CamelCase.
         code: String,
-        /// Why, for people.
+        /// Reason, for users.
         why: String,
     },
 }
 
 impl Progress {
-    /// Returns how far the plan is.
+    /// Returns the phase of the plan.
     #[must_use]
     pub fn phase(&self) -> Phase {
         let has = |wanted: fn(&Outcome) -> bool| self.outcomes.values().any(wanted);
@@ -182,7 +182,7 @@ impl Progress {
     }
 }
 
-/// Returns the merge patch of a plan's status at a time: `{"status": {…}}`. `before` is the status that it has.
+/// Returns the merge patch of a plan's status at a given time: `{"status": {…}}`. `before` is the current status.
 #[must_use]
 pub fn patch(progress: &Progress, before: Option<&NodePlanStatus>, at: Timestamp) -> Value {
     let phase = progress.phase();
@@ -249,7 +249,7 @@ fn refusals(refused: &[Refused]) -> Vec<PlanRefusal> {
     wire
 }
 
-/// Nothing where there are none: a patch leaves those alone that are written down.
+/// Returns `None` if there are none, so that the patch keeps recorded approvals.
 fn approvals(approvers: &[Approver]) -> Option<Vec<PlanApprover>> {
     let wire = approvers.iter().take(APPROVERS_MAX).map(|Approver { by, record }| PlanApprover {
         by: short(by, NAME_LETTERS_MAX),
@@ -303,12 +303,12 @@ fn wire_refusal(Refused { refusal, code }: &Refused) -> PlanRefusal {
     }
 }
 
-/// The conditions that kstatus reads; the time of one that stays as it was stays too.
+/// Returns the conditions, in kstatus conventions; an unchanged status keeps its transition time.
 fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<Condition> {
     let phase = progress.phase();
     let OutcomeCounts { done, already_so, waiting, no_longer_needed, struck, no_longer_holds, failed } =
         progress.counts();
-    // Nobody has to look at what the cluster has overtaken: the next plan is made of what is there now.
+    // Outdated changes need no attention: the next plan is based on the current state.
     let is_overtaken = failed == 0;
     let (ready, reconciling, stalled) = match phase {
         Phase::Proposed | Phase::Applying => ("False", "True", "False"),
@@ -337,12 +337,12 @@ fn conditions(progress: &Progress, before: &[Condition], at: Timestamp) -> Vec<C
     [("Ready", ready), ("Reconciling", reconciling), ("Stalled", stalled)].map(condition).into()
 }
 
-/// Times of conditions have no fractions of a second.
+/// Truncates to whole seconds: condition times have no fractions.
 pub(super) fn whole_second(at: Timestamp) -> Timestamp {
     Timestamp::from_second(at.as_second()).unwrap_or(at)
 }
 
-/// A text of others, cut and without what a terminal would obey.
+/// Truncates untrusted text and replaces terminal control characters.
 pub(super) fn short(text: &str, letters_max: usize) -> String {
     text.chars().take(letters_max).map(|letter| if is_obeyed(letter) { ' ' } else { letter }).collect()
 }

@@ -1,5 +1,5 @@
-//! A plan to the objects that record it: the chunks of its text first, the plan last, so that a plan that is there was
-//! written as a whole. Names follow from the digest: writing them again after an interruption finds the same objects.
+//! Converts a plan into the objects that record it: the chunks of its text first, the plan last, so an existing plan is
+//! always complete. Names derive from the digest: writing again after an interruption finds the same objects.
 
 use std::collections::BTreeMap;
 
@@ -15,37 +15,37 @@ use crate::api::node_plan::{
 use crate::api::{Kind, KindFacts, meta::ObjectMeta};
 use crate::model::Digest;
 
-/// How many characters of base32 a plan's name has: 50 bits, as the ids of its changes.
+/// Number of base32 characters in a plan's name: 50 bits, like the ids of its changes.
 const NAME_LENGTH: usize = 10;
 
-/// A plan that is to be recorded.
+/// A plan to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Its digest: of the canonical form of the text.
+    /// Digest of the canonical form of the text.
     pub digest: Digest,
-    /// The last plan with effects before it.
+    /// The previous plan with effects.
     pub parent: Option<Digest>,
     /// The UID of the cluster.
     pub cluster: Option<String>,
-    /// The class that it is reviewed as.
+    /// The change class under which it is reviewed.
     pub class: Option<String>,
-    /// By how much it changes the monthly cost, in decimal dollars.
+    /// Change of the monthly cost, in decimal dollars.
     pub monthly_delta: Option<String>,
-    /// Until when it may begin.
+    /// Time until which it may start.
     pub expires_at: Option<Timestamp>,
-    /// The folder that it was merged in, where it was reviewed in Git.
+    /// The folder in which it was merged, if it was reviewed in Git.
     pub folder: Option<String>,
-    /// Whether it begins only once a NodePlanApproval approves it.
+    /// Whether it needs a NodePlanApproval before it starts.
     pub needs_approval: bool,
-    /// Whether the controller has it carried out; else a person does, by a command.
+    /// Whether the controller applies it; otherwise a person does, with a command.
     pub is_automatic: bool,
-    /// How much it changes.
+    /// Number of its changes.
     pub changes: Changes,
-    /// What it holds, as JSON in any form; of a plan that needs an approval its whole file, as people review it.
+    /// Its decisions as JSON in any form; of a plan that needs approval the whole file, as people review it.
     pub text: String,
 }
 
-/// How much a plan changes.
+/// Number of changes of a plan.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
     /// Nodes to add.
@@ -58,10 +58,10 @@ pub struct Changes {
     pub by_class: BTreeMap<String, usize>,
 }
 
-/// An object that is to be created.
+/// An object to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Where, as a path of the API server: [`PLANS`] or [`CHUNKS`].
+    /// API path: [`PLANS`] or [`CHUNKS`].
     pub at: &'static str,
     /// The object.
     pub object: Value,
@@ -78,10 +78,10 @@ pub fn chunk_names(name: &str, chunks: usize) -> impl Iterator<Item = String> {
     (1..=chunks.min(CHUNKS_MAX)).map(move |number| format!("{name}-{number}"))
 }
 
-/// Returns the objects to create, in this order. One that is there already is the same.
+/// Returns the objects to create, in this order. An object that already exists has the same content.
 ///
 /// # Errors
-/// The text is not the one of the digest, or is too long.
+/// The text does not match the digest, or is too long.
 pub fn objects(entry: &Entry) -> Result<Vec<Written>, LedgerFault> {
     let name = name(&entry.digest);
     let text = canonical(&name, entry)?;
@@ -89,7 +89,7 @@ pub fn objects(entry: &Entry) -> Result<Vec<Written>, LedgerFault> {
         return Err(LedgerFault::TooLong { name, bytes: text.len() });
     }
     let chunks = cut(&text);
-    // A cut between the bytes of a letter leaves a chunk some bytes short: the last may be one too many.
+    // Cuts only fall between characters, so chunks may be a few bytes short and their number one too high.
     if chunks.len() > CHUNKS_MAX {
         return Err(LedgerFault::TooLong { name, bytes: text.len() });
     }
@@ -119,14 +119,14 @@ pub fn objects(entry: &Entry) -> Result<Vec<Written>, LedgerFault> {
     Ok(objects)
 }
 
-/// The plan itself.
+/// Returns the plan object.
 fn of_plan(entry: &Entry, name: String, chunks: i32) -> NodePlan {
     let Changes { add, change, destroy, by_class } = &entry.changes;
     let spec = NodePlanSpec {
         digest: entry.digest.to_string(),
         parent: entry.parent.map(|digest| digest.to_string()),
         cluster: entry.cluster.clone(),
-        // `kubectl get nodeplans` shows it as it stands here.
+        // `kubectl get nodeplans` displays this text as it is.
         expires_at: entry.expires_at.map(|time| format!("{time:.0}")),
         changes: Some(PlannedChanges {
             add: count(*add),
@@ -158,7 +158,7 @@ fn version(kind: Kind) -> String {
     format!("{group}/{version}")
 }
 
-/// The last two parts of where a folder is.
+/// Returns the last two segments of a folder's location.
 fn month_and_name(folder: &str) -> String {
     let mut parts = folder.rsplit('/');
     match (parts.next(), parts.next()) {
@@ -167,7 +167,7 @@ fn month_and_name(folder: &str) -> String {
     }
 }
 
-/// Returns the text whose bytes the digest is of.
+/// Returns the text that is stored, if it matches the digest.
 fn canonical(name: &str, entry: &Entry) -> Result<String, LedgerFault> {
     if Digest::of_bytes(entry.text.as_bytes()) == entry.digest {
         return Ok(entry.text.clone());
@@ -181,7 +181,7 @@ fn canonical(name: &str, entry: &Entry) -> Result<String, LedgerFault> {
     text.filter(is_its).ok_or_else(|| LedgerFault::OtherText { name: name.to_owned() })
 }
 
-/// Cuts a text between letters.
+/// Splits a text between characters.
 fn cut(text: &str) -> Vec<&str> {
     let mut chunks = Vec::new();
     let mut rest = text;
@@ -195,7 +195,7 @@ fn cut(text: &str) -> Vec<&str> {
     chunks
 }
 
-/// A count as Kubernetes' numbers of 32 bits have it.
+/// Converts a count to Kubernetes' 32-bit integers, saturating.
 pub(super) fn count(many: usize) -> i32 {
     i32::try_from(many).unwrap_or(i32::MAX)
 }
@@ -253,7 +253,7 @@ mod tests {
 
     #[test]
     fn no_chunk_is_above_its_size_whatever_letters_are_cut() {
-        // Letters of three bytes: no chunk ends at its full size.
+        // Three-byte characters: no chunk has exactly the maximum size.
         let value = json!("€".repeat(300_000));
         let made = objects(&entry(&value, value.to_string())).unwrap();
         assert_eq!(made.len(), 5);

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets.
+//! Reads PodDisruptionBudgets.
 
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 
@@ -7,7 +7,7 @@ use super::meta::Meta;
 use super::pod::selector;
 use super::tree::Value;
 
-/// The most pods that Kubernetes counts.
+/// Range of pod counts in Kubernetes.
 const COUNT: std::ops::RangeInclusive<i64> = 0..=2_147_483_647;
 
 /// Reads a budget.
@@ -59,7 +59,7 @@ fn share(spec: Cursor<'_>, key: &str) -> Option<PodShare> {
     spec.integer(key, COUNT).and_then(|count| u32::try_from(count).ok()).map(PodShare::Count)
 }
 
-/// Reads what the cluster counted; `None` where it has not yet.
+/// Reads the counts in the status; `None` if the cluster has not counted yet.
 fn counts(status: Cursor<'_>) -> Option<BudgetCounts> {
     let count = |key| status.integer(key, COUNT).and_then(|count| u32::try_from(count).ok());
     Some(BudgetCounts {

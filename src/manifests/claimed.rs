@@ -1,6 +1,6 @@
-//! What NodeClaims and Nodes say of drift, age and trouble.
+//! Reads drift, age and node conditions from NodeClaims and Nodes.
 //!
-//! Reads only: an amount of time that cannot be read is left out, as where nobody said it.
+//! Only reads: an invalid duration is treated as absent.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,12 +13,12 @@ use crate::model::{Claimed, Drift, ExpireAfter, Purpose, Stamp, Trouble, label};
 use super::cursor::Cursor;
 use super::meta::Meta;
 
-/// Annotations of a claim: the hash of what it was made from, and the version of that hash.
+/// Annotations of a claim: the hash of its template, and the version of that hash.
 const POOL_STAMP: [&str; 2] = ["karpenter.sh/nodepool-hash", "karpenter.sh/nodepool-hash-version"];
 const CLASS_STAMP: [&str; 2] =
     ["karpenter.azure.com/aksnodeclass-hash", "karpenter.azure.com/aksnodeclass-hash-version"];
 
-/// Reads what a NodeClaim says of its node.
+/// Reads the facts about its node from a NodeClaim.
 #[must_use]
 pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claimed {
     Claimed {
@@ -40,12 +40,12 @@ pub fn read(meta: &Meta, spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Claime
     }
 }
 
-/// The plan of a mark, `PLAN/CHANGE/TIME`. One that cannot be read is a mark all the same.
+/// Returns the plan of a removal mark, `PLAN/CHANGE/TIME`. A malformed mark is still a mark.
 fn plan_of(mark: &str) -> Arc<str> {
     mark.split('/').next().unwrap_or_default().into()
 }
 
-/// Returns for which pods a claim was made.
+/// Returns the pods that a claim was created for.
 fn made_for(meta: &Meta) -> BTreeSet<Purpose> {
     let written = meta.annotations.get(label::MADE_FOR).map_or("", |text| text);
     written.split(',').filter(|purpose| !purpose.is_empty()).map(Purpose::new).collect()
@@ -77,13 +77,13 @@ fn expire_after(spec: Cursor<'_>) -> Option<ExpireAfter> {
     duration(text).map(ExpireAfter::Age)
 }
 
-/// Reads a duration as Go writes it.
+/// Parses a duration in Go syntax.
 #[must_use]
 pub fn duration(text: &str) -> Option<SignedDuration> {
     DurationText(text.to_owned()).nanoseconds().map(SignedDuration::from_nanos)
 }
 
-/// Reads the conditions of a Node that are not as on a healthy one.
+/// Reads the unhealthy conditions of a Node.
 #[must_use]
 pub fn troubles(status: Cursor<'_>) -> Vec<Trouble> {
     let mut troubles: Vec<Trouble> = status.items("conditions").into_iter().filter_map(trouble).collect();
@@ -91,8 +91,8 @@ pub fn troubles(status: Cursor<'_>) -> Vec<Trouble> {
     troubles
 }
 
-/// `Ready` and what AKS calls a healthy node are well when they are true; every other condition that kubelet and the
-/// node problem detector set, when it is false.
+/// Returns an unhealthy condition. `Ready` and AKS's node health are healthy when true; every other condition set by
+/// the kubelet and the node problem detector is healthy when false.
 fn trouble(item: Cursor<'_>) -> Option<Trouble> {
     let (kind, status) = (item.text("type")?, item.text("status")?);
     let healthy = match &**kind {

@@ -1,11 +1,11 @@
-//! Says how workloads were counted that do not say it themselves.
+//! Reports how workloads without an explicit pod count were counted.
 
 use super::found::Place;
 use super::kind::WorkloadKind;
 use super::said::{Note, Said, counted, listed};
 use super::workload::{WorkloadObject, path};
 
-/// Says how CronJobs and suspended Jobs were counted, and which objects were taken for workloads by their looks.
+/// Reports how CronJobs and suspended Jobs were counted, and which objects were treated as workloads by their shape.
 pub fn say(workloads: &[(WorkloadObject, Place)], said: &mut Said) {
     let mut of = |kind: WorkloadKind, note: fn(&[String]) -> Note| {
         let mut names: Vec<String> = workloads
@@ -52,7 +52,7 @@ fn described(workload: &WorkloadObject) -> String {
     format!("`{}` {}{how}", path(&workload.id), counted(workload.count.replicas, "pod"))
 }
 
-/// Returns whether a workload of this kind was counted by its kind's rule, rather than by the user.
+/// Returns whether a workload of this kind was counted by the rule of its kind, rather than by the user.
 fn is_meant(workload: &WorkloadObject, kind: WorkloadKind) -> bool {
     let is_told = matches!(kind, WorkloadKind::CronJob | WorkloadKind::Job);
     workload.kind == kind && !workload.is_as_it_runs && (!is_told || workload.count.how.is_some())

@@ -1,6 +1,6 @@
-//! Cron schedules of CronJobs: how close to each other their runs begin.
+//! Cron schedules of CronJobs: how close together their runs start.
 //!
-//! There is no clock here: a schedule is walked from a fixed day, since what matters is only its pattern.
+//! Uses no clock: only the pattern matters, so a schedule is walked from a fixed day.
 
 use std::collections::VecDeque;
 
@@ -10,19 +10,19 @@ use jiff::SignedDuration;
 use jiff::civil::{DateTime, date};
 use jiff::tz::TimeZone;
 
-/// Where the walk begins: a leap year, so that every day of a calendar is met.
+/// Start of the walk: a leap year, so that it meets every day of the calendar.
 const START: DateTime = date(2024, 1, 1).at(0, 0, 0, 0);
 
-/// How many runs are walked: more than three days of a run every minute.
+/// Maximum number of runs to walk: more than three days at one run per minute.
 const RUNS_MAX: usize = 5000;
 
-/// How far the walk goes: every day of a calendar, leap years included.
+/// Length of the walk: every day of the calendar, leap years included.
 const DAYS_MAX: i64 = 5 * 366;
 
-/// Returns how many runs begin within any time of this length, at most: at least one.
+/// Returns the maximum number of runs that start within any period of this length; at least one.
 ///
 /// # Errors
-/// Why the text is not a schedule that Kubernetes takes.
+/// The reason why Kubernetes would not accept the schedule.
 pub fn runs_within(schedule: &str, seconds: i64) -> Result<i64, String> {
     if let Some(every) = schedule.strip_prefix("@every ") {
         let every: SignedDuration =
@@ -55,13 +55,13 @@ pub fn runs_within(schedule: &str, seconds: i64) -> Result<i64, String> {
         last = at;
     }
     let most = i64::try_from(most).unwrap_or(i64::MAX);
-    // A walk shorter than the time asked for saw only a part of it: the rest is like it.
+    // A walk shorter than the requested period saw only part of it; assume that the rest looks the same.
     let walked = last - START_SECOND;
     let is_cut = most >= i64::try_from(RUNS_MAX).unwrap_or(i64::MAX) && walked > 0;
     Ok(if is_cut { most.saturating_mul(ceiling(seconds, walked)) } else { most })
 }
 
-/// The second of [`START`] in UTC.
+/// [`START`] as seconds since the epoch, in UTC.
 const START_SECOND: i64 = 1_704_067_200;
 
 fn ceiling(of: i64, by: i64) -> i64 {

@@ -1,7 +1,7 @@
-//! Reads fields of a document and collects what is wrong with them, all of it, each with its line.
+//! Reads fields of a document and collects all faults, each with its line.
 //!
-//! A field that is absent and one that is empty are the same, as in Kubernetes. Fields that are not asked
-//! for are not judged: Kubernetes owns them.
+//! An absent field and an empty one are the same, as in Kubernetes. Fields that are not read are not checked, because
+//! they belong to Kubernetes.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -16,7 +16,7 @@ use crate::model::{Quantity, ResourceName, Resources};
 use super::fault::{Fault, Segment};
 use super::tree::{Tree, Value, shortened};
 
-/// An object that is being read.
+/// An object under reading.
 pub struct Document<'a> {
     /// The source's name.
     pub file: &'a Arc<str>,
@@ -28,7 +28,7 @@ pub struct Document<'a> {
 }
 
 impl<'a> Document<'a> {
-    /// Makes the document of an object.
+    /// Creates the document of an object.
     #[must_use]
     pub fn new(file: &'a Arc<str>, root: &'a Tree) -> Self {
         let name = root.at(&["metadata", "name"]).and_then(Tree::as_text);
@@ -43,7 +43,7 @@ impl<'a> Document<'a> {
         Cursor { document: self, tree: self.root }
     }
 
-    /// Returns the faults that were found.
+    /// Returns the collected faults.
     #[must_use]
     pub fn into_faults(self) -> Vec<Fault> {
         self.faults.into_inner()
@@ -59,12 +59,12 @@ pub struct Cursor<'a> {
     pub tree: &'a Tree,
 }
 
-/// Which way amounts of resources are rounded.
+/// Rounding direction for amounts of resources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Amounts {
-    /// Up, as what is asked for.
+    /// Up, for requested amounts.
     Requests,
-    /// Down, as what there is.
+    /// Down, for available amounts.
     Capacity,
 }
 
@@ -74,7 +74,7 @@ impl<'a> Cursor<'a> {
         self.document.faults.borrow_mut().push(self.fault_here(message, hint));
     }
 
-    /// Returns a fault of this value, which may turn out to be none.
+    /// Returns a fault of this value without adding it, because it may be dropped.
     #[must_use]
     pub fn fault_here(self, message: impl Into<String>, hint: Option<&str>) -> Fault {
         let Document { file, root, object, faults: _ } = self.document;
@@ -88,7 +88,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// Adds the fault that a field is missing here.
+    /// Adds a fault for a missing field.
     pub fn missing(self, key: &str, hint: &str) {
         let Document { file, root, object, faults } = self.document;
         let mut path = root.path_to(self.tree).unwrap_or_default();
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
         self.fault(format!("must be {wanted} and is {}", self.tree.value.describe()), hint);
     }
 
-    /// Returns the place of a field that is there and not empty.
+    /// Returns the place of a field that exists and is not empty.
     #[must_use]
     pub fn get(self, key: &str) -> Option<Self> {
         if self.tree.as_map().is_none() {
@@ -139,13 +139,13 @@ impl<'a> Cursor<'a> {
         text
     }
 
-    /// Returns a field that is text.
+    /// Returns a text field.
     #[must_use]
     pub fn text(self, key: &str) -> Option<&'a Arc<str>> {
         self.get(key)?.as_text()
     }
 
-    /// Returns a field that is a truth value; absent is false.
+    /// Returns a boolean field; absent is false.
     #[must_use]
     pub fn flag(self, key: &str) -> bool {
         let Some(field) = self.get(key) else { return false };
@@ -156,13 +156,13 @@ impl<'a> Cursor<'a> {
         false
     }
 
-    /// Returns a field that is a whole number of this range.
+    /// Returns an integer field within this range.
     #[must_use]
     pub fn integer(self, key: &str, range: RangeInclusive<i64>) -> Option<i64> {
         let field = self.get(key)?;
         let number = match &field.tree.value {
             Value::Integer(number) => Some(*number),
-            // `5.0` and `1e3` are whole numbers to Kubernetes.
+            // Kubernetes treats `5.0` and `1e3` as integers.
             Value::Decimal(text) => Quantity::parse(text)
                 .filter(|quantity| quantity.units_up() == quantity.units_down())
                 .map(|quantity| quantity.units_up()),
@@ -179,7 +179,7 @@ impl<'a> Cursor<'a> {
             return Some(number);
         }
         let (least, most) = (range.start(), range.end());
-        // Beyond 64 bits the digits are those of the text.
+        // Beyond 64 bits, show the digits as written.
         let written = match &field.tree.value {
             Value::Decimal(text) => text.to_string(),
             Value::Integer(_)
@@ -195,7 +195,7 @@ impl<'a> Cursor<'a> {
         None
     }
 
-    /// Returns a field that is a list; each item's place.
+    /// Returns the place of each item of a list field.
     #[must_use]
     pub fn items(self, key: &str) -> Vec<Self> {
         let Some(field) = self.get(key) else { return Vec::new() };
@@ -206,13 +206,13 @@ impl<'a> Cursor<'a> {
         items.iter().map(|tree| Self { tree, ..self }).collect()
     }
 
-    /// Returns a field that is a list of texts.
+    /// Returns a field with a list of texts.
     #[must_use]
     pub fn texts(self, key: &str) -> Vec<&'a Arc<str>> {
         self.items(key).into_iter().filter_map(Self::as_text).collect()
     }
 
-    /// Returns a field that is a map; each key with its value's place.
+    /// Returns the entries of a map field: each key with its value's place.
     #[must_use]
     pub fn entries(self, key: &str) -> Vec<(&'a Arc<str>, Self)> {
         let Some(field) = self.get(key) else { return Vec::new() };
@@ -223,7 +223,7 @@ impl<'a> Cursor<'a> {
         entries.iter().map(|entry| (&entry.key, Self { tree: &entry.value, ..self })).collect()
     }
 
-    /// Returns a field that is a map of texts, such as labels. An empty value is empty text.
+    /// Returns a field with a map of texts, such as labels. A null value is empty text.
     #[must_use]
     pub fn text_map(self, key: &str) -> BTreeMap<&'a Arc<str>, Arc<str>> {
         let read = |(key, value): (&'a Arc<str>, Self)| {
@@ -235,7 +235,7 @@ impl<'a> Cursor<'a> {
         self.entries(key).into_iter().filter_map(read).collect()
     }
 
-    /// Returns a field that is one of these names, by its place among them.
+    /// Returns the index of a field's value in a list of allowed names.
     #[must_use]
     pub fn choice(self, key: &str, names: &[&str]) -> Option<usize> {
         let field = self.get(key)?;
@@ -247,7 +247,7 @@ impl<'a> Cursor<'a> {
         found
     }
 
-    /// Adds the fault that a name is none of those that are known, with the nearest of them.
+    /// Adds a fault for an unknown name, suggesting the nearest known one.
     pub fn unknown(self, text: &str, names: &[&str]) {
         let nearest = names
             .iter()
@@ -259,7 +259,7 @@ impl<'a> Cursor<'a> {
         self.fault(message, nearest.as_deref());
     }
 
-    /// Returns a field that is a point in time.
+    /// Returns a field with a timestamp.
     #[must_use]
     pub fn time(self, key: &str) -> Option<Timestamp> {
         let field = self.get(key)?;
@@ -270,7 +270,7 @@ impl<'a> Cursor<'a> {
         time
     }
 
-    /// Returns a field that is a map of amounts by resource.
+    /// Returns a field with a map of amounts by resource.
     #[must_use]
     pub fn resources(self, key: &str, amounts: Amounts) -> Resources {
         let mut resources = Resources::none();
@@ -330,7 +330,7 @@ impl<'a> Cursor<'a> {
 
 const QUANTITY: &str = "write a number with a unit, such as `500m`, `2`, `1.5Gi`";
 
-/// Writes names as a list for people.
+/// Formats names as a list for people.
 fn quoted(names: &[&str]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

@@ -1,9 +1,9 @@
-//! Cuts YAML text before it is parsed: at documents, and a List at its items.
+//! Splits YAML text before it is parsed: into documents, and a List into its items.
 //!
-//! The cuts follow the indentation alone, as `kubectl get -o yaml` writes it. Where a text is not cut that
-//! way, it is parsed whole, within the limits of one document.
+//! Splits by indentation only, as `kubectl get -o yaml` writes it. Text that does not split this way is parsed whole,
+//! within the limits of one document.
 
-/// A part of a text, with how many lines of the file stand before it.
+/// A part of a text, with the number of lines before it in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece<'a> {
     /// The text.
@@ -12,7 +12,7 @@ pub struct Piece<'a> {
     pub lines_before: usize,
 }
 
-/// Lines of a text with the offset where each begins.
+/// Returns the lines of a text, each with its start offset.
 fn lines(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.split_inclusive('\n').scan(0, |offset, line| {
         let start = *offset;
@@ -30,7 +30,7 @@ fn is_blank(line: &str) -> bool {
     line.is_empty() || line.starts_with('#')
 }
 
-/// Hands on the documents of a text, until `each` wants no more. Markers and directives stay with their document.
+/// Calls `each` with the documents of a text until it returns false. Markers and directives stay with their document.
 pub fn documents<'a>(text: &'a str, mut each: impl FnMut(Piece<'a>) -> bool) {
     let mut start = (0, 0);
     let mut has_content = false;
@@ -59,14 +59,14 @@ pub fn documents<'a>(text: &'a str, mut each: impl FnMut(Piece<'a>) -> bool) {
     }
 }
 
-/// A List that can be cut: what stands around the items, and the items together.
+/// A List that can be split: the text around the items, and the items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CutList<'a> {
-    /// What stands before the key `items`.
+    /// Text before the key `items`.
     pub head: Piece<'a>,
     /// The items, from the first dash.
     pub items: Piece<'a>,
-    /// What stands after the items.
+    /// Text after the items.
     pub tail: Piece<'a>,
     indent: usize,
 }
@@ -79,7 +79,7 @@ fn is_item(line: &str) -> bool {
     is_marker(line.trim_start_matches(' '), "-")
 }
 
-/// Returns the parts of a document with a block of `items` at its top; `None` where there is none.
+/// Returns the parts of a document with a top-level block list `items`; `None` if there is none.
 #[must_use]
 pub fn list(document: Piece<'_>) -> Option<CutList<'_>> {
     let text = document.text;
@@ -107,7 +107,7 @@ pub fn list(document: Piece<'_>) -> Option<CutList<'_>> {
 }
 
 impl<'a> CutList<'a> {
-    /// Hands on each item, a text that is a list of one, until `each` wants no more.
+    /// Calls `each` with each item, as text of a one-item list, until it returns false.
     pub fn each_item(&self, mut each: impl FnMut(Piece<'a>) -> bool) {
         let Piece { text, lines_before } = self.items;
         let mut start = (0, 0);

@@ -1,6 +1,6 @@
-//! Sources -> objects: finds out what a source is, and hands on its objects one by one, Lists unfolded.
+//! Turns sources into objects: detects the format of a source, and yields its objects one by one with Lists unfolded.
 //!
-//! What is held at a time beside the source is one document, or one item of a large List.
+//! Besides the source, holds only one document in memory, or one item of a large List.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use super::source::{DOCUMENT_BYTES_MAX, DUMP_BYTES_MAX, Source, WHOLE_BYTES_MAX}
 use super::tree::{Entry, Tree, Value, duplicate_key};
 use super::yaml;
 
-/// What is done with the objects of a source.
+/// Receiver of a source's objects.
 pub trait Taker {
-    /// Takes an object.
+    /// Receives an object.
     fn object(&mut self, file: &Arc<str>, tree: Tree);
-    /// Takes a fault.
+    /// Receives a fault.
     fn fault(&mut self, fault: Fault);
-    /// Returns whether more is wanted; after that nothing more is read.
+    /// Returns whether to continue; reading stops otherwise.
     fn goes_on(&self) -> bool;
 }
 
-/// Hands on every object of a source, and every fault that keeps one from being read.
+/// Passes on every object of a source, and a fault for every object that cannot be read.
 pub fn read(source: &Source, taker: &mut impl Taker) {
     let file: Arc<str> = Arc::from(source.name.as_str());
     if u64::try_from(source.bytes.len()).is_ok_and(|bytes| bytes > DUMP_BYTES_MAX) {
@@ -53,7 +53,7 @@ fn not_text(file: &Arc<str>, bytes: &[u8], valid: usize) -> Fault {
     }
 }
 
-/// Kind and API version that the items of a typed list (`PodList`) do not repeat.
+/// Kind and API version of a typed list (`PodList`), which its items do not repeat.
 type Typed = Option<(Arc<str>, Arc<str>)>;
 
 struct Reading<'a, T> {
@@ -62,7 +62,7 @@ struct Reading<'a, T> {
 }
 
 impl<T: Taker> Reading<'_, T> {
-    /// Text that begins with a brace is JSON, or YAML in its flow style.
+    /// Reads text that begins with a brace: JSON, or YAML in flow style.
     fn json_or_yaml(&mut self, text: &str) {
         let Err(fault) = json::values(self.file, text, |_| true) else { return self.json(text) };
         let mut is_yaml = !self.file.ends_with(".json") && text.len() <= DOCUMENT_BYTES_MAX;
@@ -84,7 +84,7 @@ impl<T: Taker> Reading<'_, T> {
 
     fn json(&mut self, text: &str) {
         let lines = Lines::new(self.file, text);
-        // The text was judged before: there is no error left to report.
+        // The text was parsed before, so no error is left to report.
         let _ = json::values(self.file, text, |raw| {
             self.json_value(raw, &lines);
             self.taker.goes_on()
@@ -108,7 +108,7 @@ impl<T: Taker> Reading<'_, T> {
         }
     }
 
-    /// Takes a value that is not cut at its items.
+    /// Reads a value without splitting it into items.
     fn json_whole(&mut self, raw: Raw<'_>, lines: &Lines<'_>) {
         if raw.size() > DOCUMENT_BYTES_MAX {
             let fault = lines.fault(raw, too_large(raw.size()));
@@ -117,8 +117,8 @@ impl<T: Taker> Reading<'_, T> {
         self.taken(raw.tree(lines));
     }
 
-    /// Returns what stands beside the items of a List, and the items; `None` when it is no List, or one that
-    /// has to be read whole in order to say what is wrong with it.
+    /// Returns the other fields of a List, and its items; `None` if it is not a List, or must be read whole to report
+    /// its faults.
     fn json_head<'b>(&self, raw: Raw<'b>, lines: &Lines<'_>) -> Option<(Tree, Raw<'b>)> {
         const FIELDS_MAX: usize = 16;
         let mut fields = Vec::new();
@@ -182,8 +182,8 @@ impl<T: Taker> Reading<'_, T> {
         yaml::read(self.file, text, lines_before, |tree| self.taken(tree));
     }
 
-    /// Reads what stands around the items of a List; `None` when it is no List after all, or one that has to
-    /// be read whole in order to say what is wrong with it.
+    /// Reads the text around the items of a List; `None` if it is not a List after all, or must be read whole to report
+    /// its faults.
     fn head_of(&self, list: &CutList<'_>) -> Option<Typed> {
         let mut entries = Vec::new();
         let mut is_right = true;
@@ -221,7 +221,7 @@ impl<T: Taker> Reading<'_, T> {
         });
     }
 
-    /// Takes a document in; returns whether more is wanted.
+    /// Receives a document; returns whether to continue.
     fn taken(&mut self, tree: Result<Tree, Fault>) -> bool {
         match tree {
             Ok(tree) => self.unfold(tree, &None),
@@ -230,7 +230,7 @@ impl<T: Taker> Reading<'_, T> {
         self.taker.goes_on()
     }
 
-    /// Hands on an object, or the items of a List.
+    /// Passes on an object, or the items of a List.
     fn unfold(&mut self, mut tree: Tree, typed: &Typed) {
         if let (Value::Map(entries), Some((kind, version))) = (&mut tree.value, typed) {
             for (key, text) in [("kind", kind), ("apiVersion", version)] {
@@ -261,12 +261,12 @@ fn too_large(bytes: usize) -> String {
     format!("is one document of {bytes} bytes, more than {DOCUMENT_BYTES_MAX}")
 }
 
-/// Returns what the items of a List are, when the document is one: `List`, or `PodList` as the API writes it.
+/// Returns the type of a List's items if the document is a List: `List`, or the API's `PodList`.
 fn list_type(tree: &Tree) -> Option<Typed> {
     let kind = tree.text("kind")?;
     let version = tree.text("apiVersion").unwrap_or("v1");
     let item = kind.strip_suffix("List")?;
-    // Some kinds end in `List` and are none: they have a spec.
+    // Some kinds end in `List` but are not lists: they have a spec.
     let has_items = tree.get("items").is_some() || tree.get("spec").is_none();
     match item {
         "" if version == "v1" => Some(None),

@@ -1,7 +1,7 @@
-//! Workloads and live pods -> the pods that there are and will be, none counted twice.
+//! Expands workloads and live pods to all current and expected pods, each counted once.
 //!
-//! A workload's live pods come first; what is missing up to its replicas is made up. Ownership alone decides
-//! whose a pod is: labels may match by accident.
+//! A workload's live pods come first; missing ones up to its replicas are generated. Only owner references decide which
+//! workload a pod belongs to, because labels may match by accident.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,17 +25,17 @@ use super::workload::WorkloadObject;
 pub struct Expanded {
     /// Pods, sorted.
     pub pods: Vec<Pod>,
-    /// When pods were made that exist and have no node.
+    /// Creation times of existing pods without a node.
     pub waiting_since: BTreeMap<PodKey, Timestamp>,
     /// DaemonSets, sorted.
     pub daemons: Vec<DaemonSet>,
-    /// What the pods of each workload are, and how many it wants.
+    /// Pod spec and desired number of pods of each workload.
     pub templates: BTreeMap<Workload, (Arc<PodSpec>, u32)>,
-    /// PriorityClasses that pods name and the input does not hold.
+    /// PriorityClasses that pods reference but the input lacks.
     pub unknown_priority_classes: BTreeSet<Arc<str>>,
 }
 
-/// Makes pods: resolves priorities, and shares what is equal.
+/// Creates pods: resolves priorities, and shares equal specs.
 struct Maker<'a> {
     priorities: &'a Priorities,
     unknown: BTreeSet<Arc<str>>,
@@ -59,16 +59,16 @@ impl Maker<'_> {
     }
 }
 
-/// Returns the pods and daemonsets that workloads and live pods come to.
+/// Returns the pods and DaemonSets of workloads and live pods.
 ///
 /// # Errors
-/// When the workloads ask for more pods than are planned with.
+/// When the workloads want more pods than are supported.
 pub fn expand(
     mut workloads: Vec<(WorkloadObject, Place)>,
     live: Vec<(LivePod, Arc<PodBody>)>,
     priorities: &Priorities,
 ) -> Result<Expanded, Box<Fault>> {
-    // StatefulSets first: their pods' names are theirs, the others' are made up around them.
+    // StatefulSets first: the names of their pods are fixed, and names of other pods are generated around them.
     let rank = |workload: &WorkloadObject| {
         let Workload { kind, namespace, name } = workload.id.clone();
         (workload.kind != WorkloadKind::StatefulSet, workload.kind, namespace, name, kind)
@@ -117,8 +117,8 @@ fn key_of(workload: &WorkloadObject, ordinal: i64) -> PodKey {
     PodKey { namespace: namespace.clone(), name: Arc::from(format!("{name}-{ordinal}")) }
 }
 
-/// Returns the ordinals of the pods that are missing. A StatefulSet's pod that is going counts as there: the
-/// next one of its name comes only after it.
+/// Returns the ordinals of the missing pods. A terminating pod of a StatefulSet counts as present: its replacement is
+/// only created after it is gone.
 fn missing(
     workload: &WorkloadObject,
     running: &BTreeMap<Workload, i64>,
@@ -160,7 +160,7 @@ fn made_up(workload: &WorkloadObject, key: PodKey, spec: &Arc<PodSpec>) -> Pod {
     }
 }
 
-/// Counts the pods before any is made.
+/// Checks the number of pods before any is created.
 fn within_limit(
     workloads: &[(WorkloadObject, Place)],
     running: &BTreeMap<Workload, i64>,
@@ -180,8 +180,7 @@ fn within_limit(
     Ok(())
 }
 
-/// Makes the daemonsets that the input does not hold and whose pods it does, from the pod of the smallest
-/// name.
+/// Derives DaemonSets that the input lacks from their pods, using the pod with the smallest name.
 fn derive_daemons(live: &[(LivePod, Arc<PodBody>)], maker: &mut Maker<'_>, daemons: &mut Vec<DaemonSet>) {
     let known: BTreeSet<(Namespace, Arc<str>)> =
         daemons.iter().map(|daemon| (daemon.namespace.clone(), Arc::clone(&daemon.name))).collect();
@@ -207,13 +206,13 @@ fn derive_daemons(live: &[(LivePod, Arc<PodBody>)], maker: &mut Maker<'_>, daemo
     }
 }
 
-/// Takes away what the DaemonSet controller adds: the match field that ties each pod to its node.
+/// Removes the match field that the DaemonSet controller adds to tie each pod to its node.
 fn unpin(spec: &mut PodSpec) {
     if spec.other_rules.remove(&SchedulingRule::MatchFields).is_none() {
         return;
     }
     let terms = spec.node_affinity.required.as_ref();
-    // A term that asks for nothing more holds everywhere, and so does the whole.
+    // A term without other requirements matches every node, so the whole affinity does.
     if terms.is_some_and(|terms| terms.iter().any(crate::model::Requirements::is_empty)) {
         spec.node_affinity.required = None;
     }

@@ -1,4 +1,4 @@
-//! What is wrong with a document: where, in which object, and what to do about it.
+//! Faults in documents: the place, the object, and a hint.
 //!
 //! A fault is a value for people. It never stops the reading of other documents.
 
@@ -7,28 +7,28 @@ use std::sync::Arc;
 
 pub use crate::api::path::{Segment, path_text};
 
-/// The most faults that are kept; a file that is wrong throughout needs no longer list.
+/// Maximum number of faults to keep; longer lists do not help.
 pub const FAULTS_MAX: usize = 1000;
 
-/// Something wrong in a document.
+/// A fault in a document.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
     /// The source's name, as the user gave it.
     pub file: Arc<str>,
-    /// The line, from 1; 0 where the source as a whole is meant.
+    /// The line, from 1; 0 for the source as a whole.
     pub line: usize,
-    /// The path of the field within its object; empty where the document as a whole is meant.
+    /// The path of the field within its object; empty for the document as a whole.
     pub path: Vec<Segment>,
-    /// The object as `Kind/name`, where it is known.
+    /// The object as `Kind/name`, if known.
     pub object: Option<String>,
-    /// What is wrong.
+    /// The problem.
     pub message: String,
-    /// What to do.
+    /// The suggested fix.
     pub hint: Option<String>,
 }
 
 impl Fault {
-    /// Makes a fault of a line of a source, outside any field.
+    /// Creates a fault for a line of a source, outside any field.
     #[must_use]
     pub fn at(file: &Arc<str>, line: usize, message: impl Into<String>) -> Self {
         let message = message.into();
@@ -44,7 +44,7 @@ impl Fault {
 }
 
 impl fmt::Display for Fault {
-    /// Writes `file:line: path: message (in Kind/name)`, and the hint on a line of its own.
+    /// Writes `file:line: path: message (in Kind/name)`, and the hint on its own line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { file, line, path, object, message, hint } = self;
         write!(formatter, "{file}:")?;
@@ -65,31 +65,31 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Faults as they are found, up to [`FAULTS_MAX`].
+/// Collected faults, up to [`FAULTS_MAX`].
 #[derive(Debug, Default)]
 pub struct Faults(Vec<Fault>);
 
 impl Faults {
-    /// Keeps a fault.
+    /// Adds a fault.
     pub fn add(&mut self, fault: Fault) {
         if !self.is_full() {
             self.0.push(fault);
         }
     }
 
-    /// Returns whether nothing is wrong so far.
+    /// Returns whether there are no faults so far.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether no more faults are kept.
+    /// Returns whether the limit is reached.
     #[must_use]
     pub const fn is_full(&self) -> bool {
         self.0.len() >= FAULTS_MAX
     }
 
-    /// Returns the faults by file, line and path; where they are as many as are kept, the last says so.
+    /// Returns the faults sorted by file, line and path; if the limit is reached, the last one says so.
     #[must_use]
     pub fn sorted(mut self) -> Vec<Fault> {
         let is_full = self.is_full();

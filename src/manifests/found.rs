@@ -1,4 +1,4 @@
-//! What the documents turn out to be: each object is read as it comes, and only what is planned with is kept.
+//! Collects objects by kind: each document is read as it comes, and only the parts that planning needs are kept.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -42,7 +42,7 @@ use super::stray::{self, Lenience};
 use super::tree::{Tree, shortened};
 use super::workload::{self, WorkloadObject};
 
-/// Where an object stands.
+/// Place of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Place {
     /// The source's name.
@@ -51,33 +51,33 @@ pub struct Place {
     pub line: usize,
 }
 
-/// Kind, namespace (empty where there is none) and name.
+/// Kind, namespace (empty if there is none) and name.
 type Identity = (Arc<str>, Arc<str>, Arc<str>);
 
-/// What was read so far.
+/// Everything read so far.
 #[derive(Debug, Default)]
 pub struct Found {
     /// Workloads.
     pub workloads: Vec<(WorkloadObject, Place)>,
-    /// Rollouts whose pods are those of another workload.
+    /// Rollouts that use the pod template of another workload.
     pub rollouts: Vec<(RolloutOfAnother, Place)>,
-    /// What made workloads.
+    /// Owners of workloads.
     pub owners: Owners,
-    /// What sets the replicas of workloads.
+    /// Autoscalers of workloads.
     pub autoscalers: Vec<Autoscaler>,
-    /// Pods that stand in the input and have not finished.
+    /// Pods in the input that have not finished.
     pub pods: Vec<(LivePod, Arc<PodBody>)>,
     /// Nodes.
     pub nodes: Vec<NodeObject>,
     /// NodeClaims.
     pub claims: Vec<ClaimObject>,
-    /// What Azure refused, as it was told.
+    /// Azure's refusals, as reported.
     pub told: Vec<Told>,
-    /// Claims, volumes and what else storage is made of.
+    /// Claims, volumes and other storage objects.
     pub storage: Storage,
     /// PodDisruptionBudgets.
     pub budgets: Vec<DisruptionBudget>,
-    /// Groups of pods that are bound together.
+    /// Groups of pods that are bound together (gangs).
     pub groups: Vec<Group>,
     /// LimitRanges and RuntimeClasses.
     pub admission: Admission,
@@ -89,47 +89,47 @@ pub struct Found {
     pub cluster: Option<Arc<str>>,
     /// Objects of `policy`.
     pub ours: Vec<OurObject>,
-    /// The workloads that manifests lay over what a cluster holds.
+    /// Workloads from manifests that are laid over a cluster's objects.
     pub laid: BTreeSet<Workload>,
-    /// What a cluster made: nodes, and what has a UID.
+    /// Objects created by a cluster: nodes, and objects with a UID.
     pub made: Made,
-    /// Objects that matter and are not understood, by kind.
+    /// Relevant objects that are not understood, by kind.
     pub not_understood: BTreeMap<String, NotUnderstood>,
-    /// Objects that stand for others, which a controller renders.
+    /// Objects from which a controller renders others.
     pub renders: BTreeSet<Renders>,
-    /// Objects that an operator makes pods of.
+    /// Objects from which an operator creates pods.
     pub operated: BTreeSet<Operated>,
-    /// Objects that do not matter, by kind.
+    /// Number of ignored objects, by kind.
     pub passed_over: BTreeMap<String, usize>,
-    /// How many objects there were.
+    /// Number of objects.
     pub objects: usize,
-    /// How many pods had finished.
+    /// Number of finished pods.
     pub finished_pods: usize,
     /// Fields that the API server does not know.
     pub unknown: Unknown,
-    /// What there is to say of how it was put together.
+    /// Notes about how the input was put together.
     pub notes: Vec<Note>,
-    /// Objects of which a cluster made one definition, and somebody wrote another.
+    /// Objects with two definitions, one from a cluster and one written by hand.
     pub contradictions: Vec<Contradiction>,
-    /// What is wrong.
+    /// The faults.
     pub faults: Faults,
-    /// The objects themselves as far as planning needs them, where they are asked for.
+    /// The objects themselves, cut to the parts that planning needs, if requested.
     pub kept: Option<Vec<KeptObject>>,
-    /// The sources of what was passed over since it is no object of Kubernetes.
+    /// Sources of documents that were skipped because they are not Kubernetes objects.
     pub strays: BTreeSet<Arc<str>>,
-    /// What `kubectl get` was asked for, as far as that is known: kinds without an object have none.
+    /// Kinds that `kubectl get` listed, if known: a listed kind without objects has none in the cluster.
     pub listed: BTreeSet<String>,
-    /// How the source that is read now is taken.
+    /// Leniency for the current source.
     lenience: Lenience,
-    /// How often each name was made that a `generateName` comes to.
+    /// How often each name was generated from a `generateName`.
     generated: BTreeMap<Arc<str>, usize>,
-    /// Bodies that were met before: replicas share theirs.
+    /// Distinct pod bodies, shared by replicas.
     bodies: BTreeSet<Arc<PodBody>>,
-    /// Objects that were met before.
+    /// Objects read before.
     seen: BTreeMap<Identity, Met>,
 }
 
-/// An object that was met.
+/// An object read before.
 #[derive(Debug)]
 struct Met {
     digest: Digest,
@@ -146,7 +146,8 @@ impl Taker for Found {
             return self.faults.add(Fault::at(file, tree.line, message).with_hint(hint));
         }
         if self.lenience.passes_over(&tree) {
-            // An input of nothing else is a mistake: what a failed command wrote, or values of a chart.
+            // Do not count it: an input with only such documents is a mistake, such as the output of a failed command
+            // or a chart's values.
             self.objects -= 1;
             return self.stray(file);
         }
@@ -176,18 +177,18 @@ impl Taker for Found {
 }
 
 impl Found {
-    /// Makes one that keeps the objects themselves.
+    /// Creates one that also keeps the objects themselves.
     #[must_use]
     pub fn keeping() -> Self {
         Self { kept: Some(Vec::new()), ..Self::default() }
     }
 
-    /// Gets ready for a source, whose documents come next.
+    /// Prepares for the documents of a source.
     pub fn begin(&mut self, source: &Source) {
         self.lenience = Lenience::of(source);
     }
 
-    /// Passes over what is no object of Kubernetes; a source that cannot be read counts as one document.
+    /// Skips a document that is not a Kubernetes object; an unreadable source counts as one document.
     fn stray(&mut self, file: &Arc<str>) {
         self.strays.insert(Arc::clone(file));
         self.pass_over(stray::NO_OBJECT);
@@ -197,8 +198,8 @@ impl Found {
         *self.passed_over.entry(kind.to_owned()).or_default() += 1;
     }
 
-    /// Cuts an object of a kind that is read down to what planning needs, and gives it the name that its
-    /// `generateName` comes to. Returns the digest of what it was.
+    /// Cuts an object of a known kind down to the parts that planning needs, and gives it a name if it has a
+    /// `generateName`. Returns the digest of the original.
     fn cut(&mut self, tree: &mut Tree) -> Option<Digest> {
         let rule = {
             let (version, kind) = (tree.text("apiVersion")?, tree.text("kind")?);
@@ -213,7 +214,7 @@ impl Found {
         };
         let digest = tree.digest();
         if let Some(prefix) = kept::generated_prefix(tree) {
-            // The cluster would add random characters; the content's digest makes a name that stays the same.
+            // The cluster would append random characters; the digest of the content is stable.
             let name: Arc<str> = Arc::from(format!("{prefix}{}", digest.base32(5)));
             let times = self.generated.entry(Arc::clone(&name)).or_default();
             *times += 1;
@@ -224,7 +225,7 @@ impl Found {
         Some(digest)
     }
 
-    /// Reads an object; returns whether it is planned with.
+    /// Reads an object; returns whether planning uses it.
     fn read(&mut self, object: Cursor<'_>, digest: Option<Digest>) -> bool {
         stray::judge(object);
         let (Some(version), Some(kind)) = (object.text("apiVersion"), object.text("kind")) else {
@@ -261,7 +262,7 @@ impl Found {
                 Some(operated) => drop(self.operated.insert(operated)),
                 None => self.pass_over(&shortened(kind)),
             },
-            // An Event that changed between two dumps is told twice, and is no contradiction.
+            // An Event that changed between two dumps occurs twice without being a contradiction.
             Treatment::Event => match Told::of_event(object.tree) {
                 Some(told) => {
                     self.told.push(told);
@@ -285,7 +286,7 @@ impl Found {
             | Treatment::Ours => {
                 let (group, _) = kind::group_and_version(version);
                 let told = Arc::from(kind::told(version, kind));
-                // PodGroups of Kubernetes and of Volcano may have the same name.
+                // PodGroups of Kubernetes and Volcano may have the same name.
                 let known = if matches!(treatment, Treatment::Group(_)) { &told } else { kind };
                 let is_new = self.is_new(object, known, (allow::scope_of(group, kind), digest));
                 return is_new && self.keep(object, kind, treatment);
@@ -294,7 +295,7 @@ impl Found {
         false
     }
 
-    /// Takes in what an object says; returns whether a plan needs it.
+    /// Stores the content of an object; returns whether planning needs it.
     fn keep(&mut self, object: Cursor<'_>, kind: &Arc<str>, treatment: Treatment) -> bool {
         let place = Place { file: Arc::clone(object.document.file), line: object.tree.line };
         let has_uid = object.tree.at(&["metadata", "uid"]).is_some();
@@ -371,17 +372,16 @@ impl Found {
         self.workloads.push((workload, place));
     }
 
-    /// Takes an object of any other kind as a workload where it is like one throughout; returns whether it is a
-    /// new one.
+    /// Treats an object of any other kind as a workload if it has the full shape of one; returns whether it is new.
     fn generic(&mut self, object: Cursor<'_>, digest: Option<Digest>) -> Option<bool> {
         if !kind::is_like_a_workload(object.tree) {
             return None;
         }
-        // What is wrong with it is no fault: it may mean something else by the same words.
+        // Its problems are not faults: the same fields may mean something else in this kind.
         let trial = Document::new(object.document.file, object.tree);
         let read = workload::read(trial.cursor(), WorkloadKind::Other);
         let workload = read.filter(|_| trial.into_faults().is_empty())?;
-        // Kinds of the same name are told apart by their group.
+        // The group distinguishes kinds with the same name.
         let version = object.tree.text("apiVersion").unwrap_or_default();
         let kind = Arc::from(format!("{version} {}", workload.id.kind));
         let is_new = self.is_new(object, &kind, (Scope::Namespaced, digest));
@@ -401,7 +401,7 @@ impl Found {
         body
     }
 
-    /// Returns whether the object has not been met; a different one of the same name is a fault.
+    /// Returns whether the object is new; a different one with the same name is a fault.
     fn is_new(
         &mut self,
         object: Cursor<'_>,
@@ -443,7 +443,7 @@ impl Found {
         false
     }
 
-    /// Makes faults of two definitions of an object, where neither is laid over the other.
+    /// Turns contradicting definitions into faults when neither is laid over the other.
     pub fn refuse_contradictions(&mut self) {
         for contradiction in std::mem::take(&mut self.contradictions) {
             self.faults.add(contradiction.fault);
@@ -465,7 +465,7 @@ impl Found {
     }
 }
 
-/// Returns whether a ReplicaSet is left to the one that made it.
+/// Returns whether a ReplicaSet is represented by its owner.
 fn is_past(object: Cursor<'_>) -> bool {
     let owner = Meta::read(object).and_then(|meta| meta.owner);
     owner.is_some_and(|owner| owners::owns_replica_sets(&owner.kind))
@@ -484,7 +484,7 @@ fn unknown_kind(object: Cursor<'_>, kind: &str, nearest: Option<&str>) {
     }
 }
 
-/// Says of a kind that is known where it is served.
+/// Reports a known kind in the wrong group, with the right one.
 fn in_wrong_group(object: Cursor<'_>, version: &str, home: Home) {
     let Some(place) = object.get("apiVersion") else { return };
     let Home { kind, api_version } = home;
@@ -498,7 +498,7 @@ fn in_wrong_group(object: Cursor<'_>, version: &str, home: Home) {
     );
 }
 
-/// Refuses a file of kustomize itself: what it lists is not in it.
+/// Refuses a file of kustomize itself, because it does not contain the manifests that it lists.
 fn of_kustomize(object: Cursor<'_>, kind: &str) {
     let file: &str = object.document.file;
     let folder = if file.starts_with('<') { "DIR" } else { folder::parent(file) };
@@ -510,7 +510,7 @@ fn of_kustomize(object: Cursor<'_>, kind: &str) {
 
 fn other_version(object: Cursor<'_>, kind: &str, version: &str, wanted: &str) {
     if let Some(place) = object.get("apiVersion") {
-        // `kubectl convert` knows the kinds of Kubernetes alone.
+        // `kubectl convert` only knows built-in kinds.
         let is_own = |group: &str| !group.contains('.') || group.ends_with(".k8s.io");
         let converts = is_own(kind::group_and_version(wanted).0);
         let helped = if converts { "; `kubectl convert` rewrites it" } else { "" };

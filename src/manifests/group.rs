@@ -1,6 +1,7 @@
-//! Groups of pods that are bound together: which one a pod names, and how many of its pods are the least.
+//! Reads groups of pods that are bound together (gang scheduling): the group of a pod, and the group's minimum size.
 //!
-//! Kubernetes' own in the versions that it was served in (`Workload` of 1.35, `PodGroup` of 1.36 and later), and Volcano's.
+//! Supports Kubernetes' own groups in all served versions (`Workload` of 1.35, `PodGroup` of 1.36 and later), and
+//! Volcano's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,10 +12,10 @@ use super::cursor::Cursor;
 use super::kind::GroupKind;
 use super::meta::Meta;
 
-/// The annotations by which pods name their PodGroup of Volcano, the usual one first.
+/// Annotations that name a pod's Volcano PodGroup, the usual one first.
 pub const GROUP_ANNOTATIONS: [&str; 2] = ["scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"];
 
-/// The pods that Kubernetes counts in a group.
+/// Range of group sizes in Kubernetes.
 const COUNT: std::ops::RangeInclusive<i64> = 1..=2_147_483_647;
 
 /// Reads the group that a pod's `spec` names.
@@ -32,7 +33,7 @@ pub fn of_spec(spec: Cursor<'_>) -> Option<GroupRef> {
     }))
 }
 
-/// Returns the group that annotations of a pod name.
+/// Returns the group named by a pod's annotations.
 #[must_use]
 pub fn of_annotations<K: AsRef<str>>(annotations: &BTreeMap<K, Arc<str>>) -> Option<GroupRef> {
     let value = |wanted: &str| annotations.iter().find(|(key, _)| key.as_ref() == wanted);
@@ -40,7 +41,7 @@ pub fn of_annotations<K: AsRef<str>>(annotations: &BTreeMap<K, Arc<str>>) -> Opt
     values.find(|name| !name.is_empty()).map(|name| GroupRef::Volcano(Arc::clone(name)))
 }
 
-/// Returns groups in order.
+/// Sorts groups.
 #[must_use]
 pub fn sorted(mut groups: Vec<Group>) -> Vec<Group> {
     groups.sort();
@@ -82,7 +83,7 @@ pub fn read(object: Cursor<'_>, kind: GroupKind) -> Vec<Group> {
     declared.into_iter().map(group).collect()
 }
 
-/// Reads a group of a Workload: its name and policy. What is wrong with either is told.
+/// Reads a group of a Workload: its name and policy. Reports faults of both.
 fn named_policy(group: Cursor<'_>) -> Option<(Option<Arc<str>>, Option<u32>)> {
     let (name, policy) = (name(group), policy(group, "policy"));
     Some((Some(name?), policy?))
@@ -95,7 +96,7 @@ fn name(group: Cursor<'_>) -> Option<Arc<str>> {
     group.text("name").cloned()
 }
 
-/// Reads the policy of a group: how many of its pods are the least, none where they are bound one by one.
+/// Reads the policy of a group: the minimum number of its pods, or none if they are bound one by one.
 fn policy(holder: Cursor<'_>, key: &str) -> Option<Option<u32>> {
     let Some(policy) = holder.get(key) else {
         holder.missing(key, "it is `gang: {minCount: …}` or `basic: {}`");
@@ -112,18 +113,18 @@ fn count(holder: Cursor<'_>, key: &str, range: std::ops::RangeInclusive<i64>) ->
     holder.integer(key, range).and_then(|count| u32::try_from(count).ok())
 }
 
-/// What is read of one kind that declares groups, for the reference.
+/// A supported kind of group, for the reference.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadGroup {
     /// The versions and the kind.
     pub kind: &'static str,
     /// The field or annotation of a pod, or a pod template, that names its group.
     pub named_by: &'static str,
-    /// The field that says how many of its pods are placed at least.
+    /// The field with the minimum number of its pods.
     pub least: &'static str,
 }
 
-/// Every kind that declares groups.
+/// All supported kinds of groups.
 pub const READ_GROUPS: [ReadGroup; 3] = [
     ReadGroup {
         kind: "PodGroup of `scheduling.k8s.io` `v1alpha2`, `v1alpha3` and `v1beta1` (Kubernetes 1.36 and later)",

@@ -1,19 +1,19 @@
-//! Known kinds in a group that has none of that name: the API version that they are served in.
+//! Finds the right API version of a known kind that was written in the wrong group.
 //!
-//! Must never claim a kind of somebody else's group: names repeat, and a `Deployment` of an operator may be its own.
+//! Must never claim a kind of a third-party group: names repeat, and an operator may have its own `Deployment`.
 
 use super::kind::{CORE_KINDS, READ_KINDS, Treatment, group_and_version, treatment};
 
-/// A kind where it is served.
+/// A kind with its served API version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Home {
-    /// The kind, as it is spelt.
+    /// The kind, in its exact spelling.
     pub kind: &'static str,
     /// Its API version.
     pub api_version: &'static str,
 }
 
-/// The groups all of whose kinds are known by name here, or share none with another group.
+/// Groups whose kinds are all known here, or share no name with another group.
 const CLOSED: [&str; 17] = [
     "",
     "apps",
@@ -34,7 +34,8 @@ const CLOSED: [&str; 17] = [
     "storage.k8s.io",
 ];
 
-/// Returns where a kind is served that its group does not have; `None` where it does, or may.
+/// Returns the right API version of a kind that its group does not have; `None` if the group has, or may have, the
+/// kind.
 #[must_use]
 pub fn of(api_version: &str, kind: &str) -> Option<Home> {
     let (group, _) = group_and_version(api_version);
@@ -47,10 +48,10 @@ pub fn of(api_version: &str, kind: &str) -> Option<Home> {
     is_wrong(group, home).then_some(home.1)
 }
 
-/// The kinds that are known, each with the group that it is in.
+/// Returns the known kinds, each with its group.
 fn homes() -> impl Iterator<Item = (&'static str, Home)> {
     let read = READ_KINDS.iter().filter_map(|(group, kind)| {
-        // No kind has a version of this name: what is said is the one to write instead.
+        // No kind has a version with this name, so the result is the version to write instead.
         let Treatment::OtherVersion(api_version) = treatment(&format!("{group}/none"), kind) else {
             return None;
         };
@@ -59,7 +60,8 @@ fn homes() -> impl Iterator<Item = (&'static str, Home)> {
     read.chain(CORE_KINDS.iter().map(|kind| ("", Home { kind, api_version: "v1" })))
 }
 
-/// Returns whether a group cannot have a kind of that name: all of its kinds are known, or it reads like the kind's own.
+/// Returns whether a group cannot have a kind with that name: all of its kinds are known, or its name resembles the
+/// right group.
 fn is_wrong(group: &str, (own, home): (&str, Home)) -> bool {
     const KARPENTER: &str = "karpenter";
     let lower = group.to_ascii_lowercase();
@@ -89,13 +91,13 @@ mod tests {
             ("apps/v1", "Service", Some("v1")),
             ("batch/v1", "PodDisruptionBudget", Some("policy/v1")),
             ("v1", "StorageClass", Some("storage.k8s.io/v1")),
-            // In its own group, of whatever version.
+            // In its own group, with any version.
             ("apps/v1beta2", "StatefulSet", None),
             ("extensions/v1beta1", "Deployment", None),
             ("karpenter.azure.com/v1", "AKSNodeClass", None),
             ("v1", "Event", None),
             ("v1", "pod", None),
-            // Somebody else's kind of the same name, or one that is not known.
+            // A third-party kind with the same name, or an unknown kind.
             ("serving.knative.dev/v1", "Service", None),
             ("example.com/v1", "Deployment", None),
             ("hypershift.openshift.io/v1", "NodePool", None),

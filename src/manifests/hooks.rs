@@ -1,19 +1,19 @@
-//! Helm's hooks: what `helm template` writes although no install and no upgrade runs it.
+//! Finds Helm hooks that `helm template` prints although no install and no upgrade runs them.
 //!
-//! Hooks that do run take room while they last, as any other Job. Nothing is left out here.
+//! Hooks that do run use capacity while they last, like any other Job. Nothing is dropped here.
 
 use super::cursor::Cursor;
 use super::kind::Treatment;
 use super::said::Note;
 
-/// The annotation that makes an object a hook.
+/// The annotation that marks an object as a hook.
 const HOOK: &str = "helm.sh/hook";
 
-/// When hooks run that nobody asks for when an application is installed.
+/// Hook events that installing or upgrading does not trigger.
 const ELSEWHERE: [&str; 7] =
     ["test", "test-success", "test-failure", "pre-delete", "post-delete", "pre-rollback", "post-rollback"];
 
-/// Returns what to say of pods that only other commands of Helm make; nothing of all others, and of those that are there.
+/// Returns a note about pods that only other Helm commands create; `None` for all other objects, and for existing ones.
 #[must_use]
 pub fn idle(object: Cursor<'_>, kind: &str, treatment: Treatment) -> Option<Note> {
     let makes_pods = matches!(treatment, Treatment::Pod | Treatment::Workload(_));

@@ -1,10 +1,10 @@
-//! Jobs, and what makes them: how many pods run at once.
+//! Counts the concurrent pods of Jobs and CronJobs.
 
 use super::cron;
 use super::cursor::Cursor;
 use super::workload::{Count, replicas};
 
-/// Returns how many pods one run of a Job has at once: its parallelism, and no more than it completes.
+/// Returns the number of concurrent pods of one Job run: its parallelism, at most its completions.
 #[must_use]
 pub fn pods_at_once(spec: Cursor<'_>) -> i64 {
     let parallelism = replicas(spec, "parallelism").unwrap_or(1);
@@ -12,7 +12,7 @@ pub fn pods_at_once(spec: Cursor<'_>) -> i64 {
     completions.map_or(parallelism, |completions| parallelism.min(completions))
 }
 
-/// Counts a Job as it runs now; one that is suspended says so.
+/// Counts the current pods of a Job, and notes if it is suspended.
 #[must_use]
 pub fn count(object: Cursor<'_>, spec: Cursor<'_>) -> Count {
     let how = (spec.flag("suspend") && !is_finished(object)).then(|| " while suspended".to_owned());
@@ -25,7 +25,7 @@ fn is_finished(job: Cursor<'_>) -> bool {
     })
 }
 
-/// Returns how many pods a Job runs now: its parallelism, and no more than are still to be completed.
+/// Returns the number of pods that a Job runs now: its parallelism, at most the remaining completions.
 #[must_use]
 pub fn pods_left(object: Cursor<'_>, spec: Cursor<'_>) -> i64 {
     let parallelism = replicas(spec, "parallelism").unwrap_or(1);
@@ -35,7 +35,7 @@ pub fn pods_left(object: Cursor<'_>, spec: Cursor<'_>) -> i64 {
     if is_finished(object) || spec.flag("suspend") {
         return 0;
     }
-    // Without `completions` the first success ends a Job of several pods: nothing more is started.
+    // Without `completions`, no new pods are started after the first success of a Job.
     let left = match completions {
         Some(completions) => completions.saturating_sub(succeeded).max(0),
         None if succeeded > 0 => 0,
@@ -44,7 +44,7 @@ pub fn pods_left(object: Cursor<'_>, spec: Cursor<'_>) -> i64 {
     parallelism.min(left)
 }
 
-/// Returns whether `status.conditions` says that a condition is true.
+/// Returns whether a condition in `status.conditions` is true.
 #[must_use]
 pub fn is_condition_true(status: Cursor<'_>, condition: &str) -> bool {
     status.items("conditions").into_iter().any(|item| {
@@ -53,8 +53,8 @@ pub fn is_condition_true(status: Cursor<'_>, condition: &str) -> bool {
     })
 }
 
-/// Counts a CronJob at its peak: the pods of one job, times how many jobs may run beside each other.
-/// `spec` is the CronJob's, `job` that of its jobs.
+/// Counts a CronJob at its peak: the pods of one job, times the maximum number of overlapping jobs. `spec` is that of
+/// the CronJob, `job` that of its jobs.
 #[must_use]
 pub fn peak(spec: Cursor<'_>, job: Cursor<'_>) -> Count {
     let pods_of_one = pods_at_once(job);
@@ -72,7 +72,8 @@ pub fn peak(spec: Cursor<'_>, job: Cursor<'_>) -> Count {
     Count { replicas, is_written: false, pods_of_one, how: Some(how) }
 }
 
-/// Returns how many runs begin within so many seconds at most; `None` with a fault where the schedule is none.
+/// Returns the maximum number of runs that start within this many seconds; `None` and a fault if the schedule is
+/// invalid.
 fn runs_within(spec: Cursor<'_>, seconds: i64) -> Option<i64> {
     let Some(schedule) = spec.get("schedule") else {
         spec.missing(

@@ -1,7 +1,7 @@
-//! JSON text -> trees, one for each value of the stream.
+//! Parses JSON text into trees, one for each value of the stream.
 //!
-//! Values are taken apart as raw slices of the text, so that each keeps its line and numbers keep their
-//! digits. Nothing is collected before it is counted. Duplicate keys are refused.
+//! Values are raw slices of the text, so that each keeps its line and numbers keep their digits. Sizes are checked
+//! before anything is collected. Duplicate keys are refused.
 
 use std::cell::Cell;
 use std::fmt;
@@ -15,16 +15,16 @@ use super::scalar::Truth;
 use super::source::{DEPTH_MAX, NODES_MAX, WHOLE_BYTES_MAX};
 use super::tree::{Entry, Tree, Value, duplicate_key};
 
-/// The lines of a text, asked for in rising order.
+/// Line numbers of a text, requested in ascending order.
 pub struct Lines<'a> {
     file: &'a Arc<str>,
     text: &'a str,
-    /// An offset that was asked for, and its line.
+    /// The last requested offset and its line.
     last: Cell<(usize, usize)>,
 }
 
 impl<'a> Lines<'a> {
-    /// Makes the lines of a text.
+    /// Creates the line numbers of a text.
     #[must_use]
     pub const fn new(file: &'a Arc<str>, text: &'a str) -> Self {
         Self { file, text, last: Cell::new((0, 1)) }
@@ -48,18 +48,18 @@ impl<'a> Lines<'a> {
         line
     }
 
-    /// Makes a fault of a value.
+    /// Creates a fault for a value.
     #[must_use]
     pub fn fault(&self, raw: Raw<'_>, message: impl Into<String>) -> Fault {
         Fault::at(self.file, self.of(raw), message)
     }
 }
 
-/// A JSON value as it stands in its text, not looked into yet.
+/// An unparsed JSON value within its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Raw<'a>(&'a str);
 
-/// Hands on each value of a JSON stream, not looked into, until `each` wants no more.
+/// Calls `each` with every value of a JSON stream, unparsed, until it returns false.
 ///
 /// # Errors
 /// The place where the text stops being JSON.
@@ -84,7 +84,7 @@ pub fn values<'a>(
 }
 
 impl<'a> Raw<'a> {
-    /// Returns a value that was found in a text.
+    /// Wraps a value found in a text.
     #[must_use]
     pub fn of(value: &'a RawValue) -> Self {
         Self(value.get())
@@ -96,27 +96,24 @@ impl<'a> Raw<'a> {
         self.0
     }
 
-    /// Returns how many bytes the value takes in the text.
+    /// Returns the length of the value's text in bytes.
     #[must_use]
     pub const fn size(self) -> usize {
         self.0.len()
     }
 
-    /// Hands on the members of an object in order until `each` says to stop; nothing of another value.
+    /// Calls `each` with the members of an object in order until it returns false; does nothing for other values.
     pub fn members(self, each: impl FnMut(String, Self) -> bool) {
-        // The text was read as JSON before; an error here is the wish to stop, or another kind of value.
+        // The text is known to be JSON, so an error here means stopping, or another type of value.
         let _ = serde_json::Deserializer::from_str(self.0).deserialize_map(Members(each));
     }
 
-    /// Hands on the items of a list in order until `each` says to stop; nothing of another value.
+    /// Calls `each` with the items of a list in order until it returns false; does nothing for other values.
     pub fn items(self, each: impl FnMut(Self) -> bool) {
         let _ = serde_json::Deserializer::from_str(self.0).deserialize_seq(Items(each));
     }
 
-    /// Returns the value with everything in it.
-    ///
-    /// # Errors
-    /// A duplicate key, or a document that is too deep or too large.
+    /// Parses the value with everything in it.
     pub fn tree(self, lines: &Lines<'_>) -> Result<Tree, Fault> {
         let bytes_left = self.size().saturating_mul(DEPTH_MEAN_MAX).saturating_add(WHOLE_BYTES_MAX);
         Reading { lines, nodes: 0, bytes_left }.value(self, 0)
@@ -161,16 +158,15 @@ impl<'de, F: FnMut(Raw<'de>) -> bool> Visitor<'de> for Items<F> {
     }
 }
 
-/// A value that is being read, with how many nodes it has so far.
+/// Parser state: the number of nodes so far.
 struct Reading<'a> {
     lines: &'a Lines<'a>,
     nodes: usize,
-    /// How many more bytes may be looked at: every level of nesting looks at what is below it again.
+    /// Remaining bytes to scan: every level of nesting scans everything below it again.
     bytes_left: usize,
 }
 
-/// How deep the bytes of a large document may lie on average; those of Kubernetes' objects lie about eight
-/// levels deep.
+/// Maximum mean depth of the bytes of a large document; Kubernetes objects have about eight levels.
 const DEPTH_MEAN_MAX: usize = 32;
 
 impl Reading<'_> {

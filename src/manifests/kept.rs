@@ -1,6 +1,6 @@
-//! Objects as they are kept: cut to what planning needs, to be read again as often as it takes.
+//! Stored objects, cut to the parts that planning needs, to be read again any number of times.
 //!
-//! What is kept of an object is decided in [`super::allow`], never here.
+//! [`super::allow`] decides which parts are kept, never this module.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,31 +14,30 @@ use super::renders::Renders;
 use super::tree::{Entry, Tree, Value};
 use crate::model::Workload;
 
-/// An object, cut to what planning needs.
+/// An object, cut to the parts that planning needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptObject {
     /// The source's name.
     pub file: Arc<str>,
-    /// What is kept, each value with its line.
+    /// The kept parts, each value with its line.
     pub tree: Tree,
 }
 
-/// What makes an object the same as another: group, kind, namespace (empty for what belongs to the cluster)
-/// and name.
+/// Identity of an object: group, kind, namespace (empty for cluster-scoped kinds) and name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Identity {
     /// The API group; empty for the core group.
     pub group: Arc<str>,
     /// The kind.
     pub kind: Arc<str>,
-    /// The namespace; `default` where the object says none.
+    /// The namespace; `default` if the object has none.
     pub namespace: Arc<str>,
     /// The name.
     pub name: Arc<str>,
 }
 
 impl KeptObject {
-    /// Returns what the object is known by; `None` where it has no kind or name.
+    /// Returns the object's identity; `None` if it has no kind or name.
     #[must_use]
     pub fn identity(&self) -> Option<Identity> {
         Identity::of(&self.tree)
@@ -46,7 +45,7 @@ impl KeptObject {
 }
 
 impl Identity {
-    /// Returns what an object is known by; `None` where it has no kind or name.
+    /// Returns the identity of an object; `None` if it has no kind or name.
     #[must_use]
     pub fn of(tree: &Tree) -> Option<Self> {
         let (group, _) = kind::group_and_version(tree.text("apiVersion")?);
@@ -66,35 +65,35 @@ impl Identity {
     }
 }
 
-/// Everything of an input that is planned with, and what was passed by.
+/// Everything in an input that planning uses, and what was ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
-    /// The objects, in the order found.
+    /// The objects, in the order read.
     pub objects: Vec<KeptObject>,
-    /// The workloads that are manifests beside what a cluster made.
+    /// Workloads from manifests beside a cluster's objects.
     pub laid: BTreeSet<Workload>,
-    /// Kinds that matter to a plan and are not understood.
+    /// Relevant kinds that are not understood.
     pub not_understood: BTreeMap<String, NotUnderstood>,
-    /// Objects that stand for others, which a controller renders in the cluster.
+    /// Objects from which a controller renders others in the cluster.
     pub renders: BTreeSet<Renders>,
-    /// Objects that an operator makes pods of.
+    /// Objects from which an operator creates pods.
     pub operated: BTreeSet<Operated>,
-    /// Kinds that do not matter to a plan, with how many objects there were of each.
+    /// Ignored kinds, with the number of objects of each.
     pub passed_over: BTreeMap<String, usize>,
-    /// The sources of documents that are no objects of Kubernetes; a snapshot's file does not keep them.
+    /// Sources of documents that are not Kubernetes objects; a snapshot file does not keep them.
     pub strays: BTreeSet<Arc<str>>,
-    /// What `kubectl get` was asked for, by its words, where that is known: kinds without an object have none.
+    /// Kinds that `kubectl get` listed, in its words, if known: a listed kind without objects has none in the cluster.
     pub listed: BTreeSet<String>,
-    /// How many sources were read.
+    /// Number of sources.
     pub sources: usize,
-    /// How many objects they held, items of Lists each counted.
+    /// Number of objects in them, counting each item of a List.
     pub documents: usize,
-    /// How many pods had finished.
+    /// Number of finished pods.
     pub finished_pods: usize,
 }
 
 impl Kept {
-    /// Reads the objects; returns what was found, and how many sources it came from.
+    /// Reads the objects; returns the result and the number of sources.
     pub(super) fn found(self) -> (Found, usize) {
         let objects = self.objects;
         let mut found = Found::default();
@@ -110,7 +109,7 @@ impl Kept {
     }
 }
 
-/// Returns what the name of an object begins with that leaves the rest of it to the cluster.
+/// Returns the `generateName` of an object without a name.
 pub(super) fn generated_prefix(object: &Tree) -> Option<Arc<str>> {
     let metadata = object.get("metadata")?;
     if metadata.get("name").is_some_and(|name| name.value != Value::Null) {
@@ -119,7 +118,7 @@ pub(super) fn generated_prefix(object: &Tree) -> Option<Arc<str>> {
     metadata.get("generateName")?.as_text().cloned()
 }
 
-/// Gives an object with metadata this name.
+/// Sets the name of an object with metadata.
 pub(super) fn set_name(object: &mut Tree, name: Arc<str>) {
     let Some(metadata) = object.get_mut("metadata") else { return };
     let line = metadata.line;
@@ -127,13 +126,13 @@ pub(super) fn set_name(object: &mut Tree, name: Arc<str>) {
 }
 
 impl Tree {
-    /// Returns the value of a key, to be changed.
+    /// Returns the value of a key for modification.
     pub(super) fn get_mut(&mut self, key: &str) -> Option<&mut Self> {
         let Value::Map(entries) = &mut self.value else { return None };
         entries.iter_mut().find(|entry| &*entry.key == key).map(|entry| &mut entry.value)
     }
 
-    /// Gives a key of a map this value; of anything else nothing changes.
+    /// Sets a key of a map; does nothing for other values.
     pub(super) fn set(&mut self, key: &str, value: Self) {
         let Value::Map(entries) = &mut self.value else { return };
         match entries.iter_mut().find(|entry| &*entry.key == key) {

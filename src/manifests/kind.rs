@@ -1,4 +1,4 @@
-//! Which kinds are read, which are ours, and which are not understood.
+//! Classifies kinds: those that are read, nodeform's own, and those that are not understood.
 
 use std::collections::BTreeMap;
 
@@ -134,7 +134,7 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
     if both.contains(&(api_version, kind)) {
         return Treatment::Ours;
     }
-    // The fields that are read are the same in every version that has been served.
+    // The relevant fields are the same in every version that was ever served.
     match (group, kind) {
         ("scheduling.k8s.io", "PodGroup") => return Treatment::Group(GroupKind::PodGroup),
         ("scheduling.volcano.sh", "PodGroup") => return Treatment::Group(GroupKind::Volcano),
@@ -143,7 +143,7 @@ pub fn treatment(api_version: &str, kind: &str) -> Treatment {
         }
         (_, _) => {}
     }
-    // Whatever the version: an Event that cannot be read tells nothing.
+    // Any version: an unreadable Event is simply ignored.
     if matches!(group, "" | "events.k8s.io") && kind == "Event" {
         return Treatment::Event;
     }
@@ -334,7 +334,7 @@ pub fn holds_pod_template(api_version: &str, object: &Tree) -> bool {
 fn holds_containers(tree: &Tree) -> bool {
     match &tree.value {
         Value::Map(entries) => entries.iter().any(|entry| match (&*entry.key, &entry.value.value) {
-            // Operators that have an image of their own take a template without one.
+            // Operators with a built-in image accept a template without one.
             ("containers", Value::List(items)) => {
                 items.iter().any(|item| item.get("image").is_some() || item.get("resources").is_some())
             }

@@ -1,6 +1,6 @@
-//! The kinds that a dump of a cluster holds, as `kubectl get` names them: one list, for hints, help and docs.
+//! The kinds in a dump of a cluster, as `kubectl get` names them: one list for hints, help and docs.
 
-/// The list as a literal, for texts that are put together when the program is built.
+/// The list as a literal, for texts assembled at compile time.
 macro_rules! cluster_kinds {
     () => {
         "nodes,nodeclaims,nodepools,aksnodeclasses,namespaces,priorityclasses,runtimeclasses,limitranges,\
@@ -10,18 +10,18 @@ macro_rules! cluster_kinds {
 }
 pub(crate) use cluster_kinds;
 
-/// What `kubectl get` is asked for, of a cluster with node auto provisioning.
+/// Arguments of `kubectl get` for a cluster with node auto provisioning.
 pub const CLUSTER_KINDS: &str = cluster_kinds!();
 
-/// The kinds of [`CLUSTER_KINDS`] that a cluster without node auto provisioning does not know.
+/// Kinds of [`CLUSTER_KINDS`] that do not exist in a cluster without node auto provisioning.
 pub const KARPENTER_KINDS: [&str; 3] = ["nodeclaims", "nodepools", "aksnodeclasses"];
 
-/// A kind that a cluster is asked for.
+/// A kind to list from a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ListedKind {
-    /// What `kubectl get` calls it.
+    /// Its name in `kubectl get`.
     pub word: &'static str,
-    /// What `kubectl api-resources -o name` calls it, with its group, which no other kind of that name has.
+    /// Its unique name with the group, as in `kubectl api-resources -o name`.
     pub resource: &'static str,
 }
 
@@ -29,8 +29,8 @@ const fn listed(word: &'static str, resource: &'static str) -> ListedKind {
     ListedKind { word, resource }
 }
 
-/// What a snapshot of a live cluster holds, as far as the cluster serves it: [`CLUSTER_KINDS`], and kinds that only
-/// some clusters have. Never Secrets or ConfigMaps.
+/// Kinds in a snapshot of a live cluster, if the cluster serves them: [`CLUSTER_KINDS`], and kinds that only some
+/// clusters have. Never Secrets or ConfigMaps.
 pub const SNAPSHOT_KINDS: [ListedKind; 31] = [
     listed("nodes", "nodes"),
     listed("nodeclaims", "nodeclaims.karpenter.sh"),
@@ -65,25 +65,25 @@ pub const SNAPSHOT_KINDS: [ListedKind; 31] = [
     listed("podgroups.scheduling.volcano.sh", "podgroups.scheduling.volcano.sh"),
 ];
 
-/// The kinds without which nothing can be said of a cluster: a node whose pods are not seen looks empty.
+/// Kinds that every plan of a cluster needs: a node whose pods are not visible looks empty.
 pub const NEEDED_KINDS: [&str; 2] = ["nodes", "pods"];
 
-/// A kind that every cluster of AKS has objects of: a dump without any did not ask for it.
+/// A kind of which every AKS cluster has objects: a dump without any did not request it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Everywhere {
-    /// PodDisruptionBudgets: AKS guards its own pods with some.
+    /// PodDisruptionBudgets: AKS protects its own pods with some.
     Budgets,
-    /// PriorityClasses: Kubernetes makes two.
+    /// PriorityClasses: Kubernetes creates two.
     PriorityClasses,
-    /// StorageClasses: AKS makes its own.
+    /// StorageClasses: AKS creates its own.
     StorageClasses,
 }
 
 impl Everywhere {
-    /// All of them, by name.
+    /// All of them, sorted by name.
     pub const ALL: [Self; 3] = [Self::Budgets, Self::PriorityClasses, Self::StorageClasses];
 
-    /// Returns the kind, of several objects.
+    /// Returns the plural of the kind.
     #[must_use]
     pub const fn plural(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ impl Everywhere {
         }
     }
 
-    /// Returns what `kubectl get` calls it.
+    /// Returns its name in `kubectl get`.
     #[must_use]
     pub const fn short(self) -> &'static str {
         match self {

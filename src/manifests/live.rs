@@ -1,4 +1,4 @@
-//! Pods as objects: bare ones that someone wrote, and those that a cluster runs.
+//! Reads Pod objects: bare pods written by hand, and pods running in a cluster.
 
 use std::sync::Arc;
 
@@ -13,43 +13,43 @@ use super::owners::Maker;
 use super::pod::{self, PodBody};
 use super::scaling::leaving::{DELETION_COST, Standing};
 
-/// A pod that stands in the input.
+/// A pod in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LivePod {
     /// Namespace and name.
     pub key: PodKey,
-    /// Whether a cluster made it: it has a UID, or says how far it is.
+    /// Whether a cluster created it: it has a UID or a status phase.
     pub is_made: bool,
-    /// The workload that made it: what owns it, until ownership is settled.
+    /// The workload that created it: its direct owner, until ownership is resolved.
     pub workload: Option<Workload>,
-    /// What made that owner, by the names alone.
+    /// The creator of that owner, inferred from names.
     pub maker: Option<Maker>,
     /// The node that it is bound to.
     pub node: Option<NodeName>,
-    /// When it was made.
+    /// When it was created.
     pub created: Option<Timestamp>,
-    /// Whether it is of a DaemonSet, or a static pod of its node.
+    /// Whether it belongs to a DaemonSet, or is a static pod of its node.
     pub is_daemon: bool,
     /// Whether it has `karpenter.sh/do-not-disrupt`.
     pub is_do_not_disrupt: bool,
     /// Whether it is being deleted.
     pub is_terminating: bool,
-    /// What else matters before it is evicted.
+    /// Other state that matters before it is evicted.
     pub state: PodState,
-    /// What decides when it goes, should its workload be scaled down.
+    /// Data that decides when it is deleted if its workload is scaled down.
     pub standing: Standing,
 }
 
-/// What a pod turned out to be.
+/// Result of reading a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PodObject {
-    /// It runs, or should.
+    /// It runs, or should run.
     Live(Box<LivePod>, Box<PodBody>),
-    /// It has finished: it needs no node.
+    /// It has finished and needs no node.
     Finished,
 }
 
-/// The annotation of the API server's picture of a static pod.
+/// The annotation of mirror pods, the API server's copies of static pods.
 const MIRROR: &str = "kubernetes.io/config.mirror";
 
 /// Reads a pod.
@@ -67,7 +67,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     };
     object.get("metadata").into_iter().for_each(|metadata| pod::selector::labels_of(metadata, "labels"));
     let labels = meta.as_ref().map(|meta| meta.labels.clone()).unwrap_or_default();
-    // Only a pod that a cluster has admitted has a UID; a written one may have an empty status.
+    // Only pods admitted by a cluster have a UID; a hand-written pod may have an empty status.
     let is_admitted = meta.as_ref().is_some_and(|meta| meta.uid.is_some());
     let mut body = pod::read(spec, labels, status.filter(|_| is_admitted))?;
     if is_admitted || pod::node(spec).is_some() {
@@ -97,7 +97,7 @@ pub fn read(object: Cursor<'_>) -> Option<PodObject> {
     Some(PodObject::Live(Box::new(pod), Box::new(body)))
 }
 
-/// Reads what matters of a pod before it is evicted.
+/// Reads the state of a pod that matters before it is evicted.
 fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
     let started = status.and_then(|status| status.time("startTime"));
     let protection = meta.do_not_disrupt().and_then(claimed::duration);
@@ -120,18 +120,18 @@ fn state(meta: &Meta, status: Option<Cursor<'_>>) -> PodState {
     }
 }
 
-/// Returns what owns a pod; a node that does is no workload.
+/// Returns the owner of a pod; a Node is not a workload.
 fn owner(meta: &Meta) -> Option<Workload> {
     let Owner { kind, name } = meta.owner.as_ref().filter(|owner| &*owner.kind != "Node")?;
     Some(Workload { kind: Arc::clone(kind), namespace: meta.namespace.clone(), name: Arc::clone(name) })
 }
 
 impl LivePod {
-    /// Returns the pod as the model has it, asking for this.
+    /// Converts the pod to the model, with this spec.
     #[must_use]
     pub fn into_pod(self, spec: Arc<PodSpec>) -> Pod {
         let place = self.node.map_or(PodPlace::Waiting, PodPlace::Bound);
-        // Where a pod is bound the promise is kept, though older API servers leave it there.
+        // Once a pod is bound, its nomination is obsolete, but older API servers leave it in place.
         let nominated = self.state.nominated.filter(|_| place == PodPlace::Waiting);
         Pod {
             key: self.key,

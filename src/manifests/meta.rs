@@ -1,4 +1,4 @@
-//! `metadata`: names, labels, owners, and whether an object is going.
+//! Reads `metadata`: names, labels, owners, and whether an object is being deleted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::model::{LabelKey, Namespace, label};
 use super::claimed;
 use super::cursor::Cursor;
 
-/// The owner that controls an object.
+/// The controlling owner of an object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Owner {
     /// Its kind.
@@ -19,32 +19,32 @@ pub struct Owner {
     pub name: Arc<str>,
 }
 
-/// What is read of an object's metadata.
+/// The relevant metadata of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Meta {
     /// The name.
     pub name: Arc<str>,
-    /// The namespace; `default` where the object says none.
+    /// The namespace; `default` if the object has none.
     pub namespace: Namespace,
-    /// The UID that the cluster gave.
+    /// The UID assigned by the cluster.
     pub uid: Option<Arc<str>>,
     /// Labels as written.
     pub labels: BTreeMap<LabelKey, Arc<str>>,
     /// Annotations.
     pub annotations: BTreeMap<Arc<str>, Arc<str>>,
-    /// The owner that controls it.
+    /// The controlling owner.
     pub owner: Option<Owner>,
-    /// When it was made.
+    /// When it was created.
     pub created: Option<Timestamp>,
     /// Whether it is being deleted.
     pub is_deleting: bool,
 }
 
-/// The longest name that Kubernetes takes.
+/// Maximum length of a name in Kubernetes.
 const NAME_LENGTH_MAX: usize = 253;
 
 impl Meta {
-    /// Reads the metadata of an object; `None` where it has no usable name, which is a fault.
+    /// Reads the metadata of an object; `None` and a fault if it has no valid name.
     #[must_use]
     pub fn read(object: Cursor<'_>) -> Option<Self> {
         let Some(metadata) = object.get("metadata") else {
@@ -66,7 +66,7 @@ impl Meta {
         })
     }
 
-    /// Returns the value of the annotation that keeps disruption away.
+    /// Returns the value of the do-not-disrupt annotation.
     #[must_use]
     pub fn do_not_disrupt(&self) -> Option<&str> {
         self.annotations.get(label::DO_NOT_DISRUPT).map(|value| &**value)
@@ -79,21 +79,21 @@ impl Meta {
     }
 }
 
-/// Returns whether a pod with this value of `karpenter.sh/do-not-disrupt` keeps disruption away, be it for a time:
-/// `true`, or a duration from the pod's start. A duration that is not understood keeps it away for good.
+/// Returns whether a pod with this value of `karpenter.sh/do-not-disrupt` blocks disruption, at least for a time:
+/// `true`, or a duration from the pod's start. An invalid duration blocks it permanently.
 #[must_use]
 pub fn is_do_not_disrupt(value: &str) -> bool {
     let is_over = || claimed::duration(value).is_some_and(|duration| duration.is_zero());
     value == "true" || (value.starts_with(|first: char| first.is_ascii_digit()) && !is_over())
 }
 
-/// Reads a field of labels, keys as written.
+/// Reads a field with labels, keys as written.
 #[must_use]
 pub fn labels(parent: Cursor<'_>, key: &str) -> BTreeMap<LabelKey, Arc<str>> {
     parent.text_map(key).into_iter().map(|(key, value)| (LabelKey::new(key), value)).collect()
 }
 
-/// Returns labels with the keys that Karpenter reads for them; where two meet, the stable name wins.
+/// Returns labels with legacy keys renamed as in Karpenter; on conflict, the stable key wins.
 #[must_use]
 pub fn normalized(labels: &BTreeMap<LabelKey, Arc<str>>) -> BTreeMap<LabelKey, Arc<str>> {
     let mut result = BTreeMap::new();
@@ -122,7 +122,7 @@ fn name(metadata: Cursor<'_>) -> Option<Arc<str>> {
     None
 }
 
-/// Returns whether a name is what RFC 1123 calls a subdomain: what the kinds are named by that are read.
+/// Returns whether a name is an RFC 1123 subdomain, as the names of all kinds read here must be.
 #[must_use]
 pub fn is_subdomain(name: &str) -> bool {
     let is_letter = |byte: &u8| byte.is_ascii_lowercase() || byte.is_ascii_digit();
@@ -133,7 +133,7 @@ pub fn is_subdomain(name: &str) -> bool {
         && bytes.iter().all(|byte| is_letter(byte) || matches!(byte, b'-' | b'.'))
 }
 
-/// Returns the owner that controls an object, or else its first one.
+/// Returns the controlling owner of an object, or else its first owner.
 fn owner(metadata: Cursor<'_>) -> Option<Owner> {
     let owners = metadata.items("ownerReferences");
     let controller = owners.iter().find(|owner| owner.flag("controller")).or_else(|| owners.first())?;

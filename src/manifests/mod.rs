@@ -1,8 +1,8 @@
-//! Manifests -> objects: text in YAML or JSON, in the values of the model.
+//! Reads manifests: YAML or JSON text to the objects of the model.
 //!
-//! Sources are read one after another, documents one at a time. Whatever is wrong with any of them is told
-//! at once, and then nothing is handed on: a half-read input would be planned as if the rest did not exist.
-//! This module never reads files and decides nothing about nodes.
+//! Sources are read one after another, documents one at a time. All faults are reported together, and then no objects
+//! are returned: a partially read input would be planned as if the rest did not exist. Never reads files and never
+//! decides about nodes.
 
 pub mod admission;
 pub mod allow;
@@ -79,31 +79,31 @@ use said::Said;
 use scaling::Scaling;
 use scaling::autoscaler::Autoscaler;
 
-/// How an input is to be read.
+/// Options for reading an input.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
-    /// How many replicas autoscaled workloads are planned with.
+    /// Replica count for autoscaled workloads.
     pub hpa: Hpa,
-    /// Which pods of CronJobs count; else those that exist, where the input holds what runs, and as many as may run at once.
+    /// Which pods of CronJobs count. By default, existing ones if the input is a dump, else the maximum that may run
+    /// concurrently.
     pub cron: Option<Cron>,
-    /// Workloads whose pods the user counts, whatever else says how many there are.
+    /// Workloads with a pod count set by the user, which overrides all others.
     pub scale: Vec<Scale>,
-    /// Whether the workloads of `scale` may be missing: of two inputs side by side one may have them.
+    /// Whether the workloads of `scale` may be missing: when comparing two inputs, only one may have them.
     pub may_miss_scaled: bool,
 }
 
-/// Reads sources. A source that is given twice is read once, as is an object that stands twice with the same
-/// content.
+/// Reads sources. A source given twice is read once, as is an object that occurs twice with the same content.
 ///
 /// # Errors
-/// Everything that is wrong with any document, sorted by file, line and path.
+/// All faults of all documents, sorted by file, line and path.
 pub fn read(sources: Vec<Source>) -> Result<Objects, Vec<Fault>> {
     let (objects, faults) = read_all(sources, &ReadOptions::default());
     if faults.is_empty() { Ok(objects) } else { Err(faults) }
 }
 
-/// Reads sources and returns the objects beside everything that is wrong, sorted by file, line and path. With
-/// any fault the objects are good for nothing but to look for further faults in them.
+/// Reads sources and returns the objects and all faults, sorted by file, line and path. If there is any fault, the
+/// objects may only be used to find further faults.
 #[must_use]
 pub fn read_all(sources: Vec<Source>, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     let sources = sorted(sources);
@@ -119,12 +119,12 @@ pub fn read_all(sources: Vec<Source>, options: &ReadOptions) -> (Objects, Vec<Fa
     let (objects, further) = objects(laid, count, options);
     faults.extend(further);
     faults.sort();
-    // What is wrong with a manifest is found when it is read, and once more in its place.
+    // Faults of a manifest are found when it is read, and again when it is laid over the dump.
     faults.dedup();
     (objects, faults)
 }
 
-/// Tells a dump from manifests beside it that say otherwise of the same objects, as [`read_all`] does.
+/// Separates a dump from manifests that contradict it, as [`read_all`] does.
 #[must_use]
 pub fn sides(sources: Vec<Source>) -> Sides {
     let sources = sorted(sources);
@@ -135,8 +135,7 @@ pub fn sides(sources: Vec<Source>) -> Sides {
     Sides::of(sources, &found)
 }
 
-/// Reads sources and returns the objects themselves, as far as planning needs them, beside everything that is
-/// wrong with them one by one.
+/// Reads sources and returns the objects, cut to the parts that planning needs, and the faults of individual objects.
 #[must_use]
 pub fn keep(sources: Vec<Source>) -> (Kept, Vec<Fault>) {
     let sources = sorted(sources);
@@ -175,21 +174,21 @@ pub fn keep(sources: Vec<Source>) -> (Kept, Vec<Fault>) {
     (kept, faults.sorted())
 }
 
-/// Reads objects that were kept, as [`read_all`] reads the sources that they stood in.
+/// Reads kept objects as [`read_all`] reads their sources.
 #[must_use]
 pub fn read_kept(kept: Kept, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     let (found, sources) = kept.found();
     objects(found, sources, options)
 }
 
-/// Reads objects that were kept, with what is laid over them: what there would be after it was applied.
+/// Reads kept objects with an overlay: the result of applying it.
 #[must_use]
 pub fn read_laid(kept: Kept, overlay: Overlay, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     let (found, sources) = overlay::found(kept, overlay);
     objects(found, sources, options)
 }
 
-/// Returns sources in order, each once.
+/// Sorts and deduplicates sources.
 fn sorted(mut sources: Vec<Source>) -> Vec<Source> {
     sources.sort();
     sources.dedup();
@@ -207,7 +206,7 @@ fn take(sources: &[Source], found: &mut Found) {
     }
 }
 
-/// Returns what was found as objects, beside everything that is wrong.
+/// Converts the collected objects, and returns them with all faults.
 fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects, Vec<Fault>) {
     found.refuse_contradictions();
     let is_dump = running::is_dump(&found);
@@ -243,7 +242,7 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     running::say(&workloads, &pods, &mut said);
     let has_buffers = ours.iter().any(|object| &*object.kind == "CapacityBuffer");
     if !has_buffers {
-        // Nobody asks for a PodTemplate then.
+        // Only CapacityBuffers reference PodTemplates.
         workloads.retain(|(workload, _)| workload.kind != kind::WorkloadKind::Template);
     }
     let expanded = expand::expand(workloads, pods, &priorities);
@@ -281,13 +280,13 @@ fn objects(mut found: Found, sources: usize, options: &ReadOptions) -> (Objects,
     (objects, faults.sorted())
 }
 
-/// Returns the workloads whose replicas some of these set.
+/// Returns the workloads scaled by any of these autoscalers.
 fn targets_of(laid: &BTreeSet<Workload>, autoscalers: &[Autoscaler]) -> Vec<Workload> {
     let by_laid = autoscalers.iter().filter(|autoscaler| laid.contains(&autoscaler.id));
     by_laid.map(|autoscaler| autoscaler.target.clone()).collect()
 }
 
-/// Returns the kinds that every cluster has objects of, that were not listed, and that a dump has none of.
+/// Returns the kinds of which every cluster has objects but this dump, which did not list them, has none.
 fn missing(found: &Found) -> BTreeSet<Everywhere> {
     let is_dump = !found.nodes.is_empty();
     let has = |kind: &Everywhere| match kind {

@@ -1,4 +1,4 @@
-//! Nodes and NodeClaims, and which of them are the same machine.
+//! Reads Nodes and NodeClaims, and matches those of the same machine.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use super::meta::{self, Meta};
 use super::pod::selector::{self, About};
 use super::pod::tolerations;
 
-/// A Node as it stands in the input.
+/// A Node in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NodeObject {
     meta: Meta,
@@ -29,7 +29,7 @@ pub struct NodeObject {
     troubles: Vec<Trouble>,
 }
 
-/// A NodeClaim as it stands in the input.
+/// A NodeClaim in the input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClaimObject {
     meta: Meta,
@@ -41,7 +41,7 @@ pub struct ClaimObject {
     node_name: Option<Arc<str>>,
     capacity: Resources,
     allocatable: Resources,
-    /// The resources that it asks for.
+    /// The requested resources.
     promised: Vec<ResourceName>,
     is_registered: bool,
     is_initialized: bool,
@@ -58,7 +58,7 @@ fn amounts(status: Option<Cursor<'_>>, key: &str) -> Resources {
     status.map_or_else(Resources::none, |status| status.resources(key, Amounts::Capacity))
 }
 
-/// A node, other than a pod, keeps disruption away only with `true`.
+/// Returns whether a node blocks disruption. Unlike a pod, it only does so with `true`.
 fn is_do_not_disrupt(meta: &Meta) -> bool {
     meta.do_not_disrupt() == Some("true")
 }
@@ -95,7 +95,7 @@ impl NodeObject {
         self.meta.label(key).is_some_and(|value| &**value == "true")
     }
 
-    /// Returns what keeps a node from being initialized.
+    /// Returns the reasons why a node is not initialized.
     fn lacks(&self, claim: &ClaimObject) -> Vec<Lack> {
         let is_unready = self.troubles.iter().any(|trouble| &*trouble.kind == "Ready");
         let stays = |taint: &&Taint| taint.is_ephemeral() || claim.has_startup_taint(taint);
@@ -107,11 +107,11 @@ impl NodeObject {
         lacks.chain(absent.map(|name| Lack::Resource(name.as_str().into()))).collect()
     }
 
-    /// Returns the node as the model has it, with what its claim adds.
+    /// Converts the node to the model, with data from its claim.
     ///
-    /// A node is not initialized while its claim, or Karpenter's label of registered nodes, says so; until
-    /// then its startup and ephemeral taints count as gone, and amounts that it does not report yet are its
-    /// claim's. Before it is registered, labels and taints are its claim's too.
+    /// A node is not initialized while its claim, or Karpenter's label of registered nodes, says so. Until then, its
+    /// startup and ephemeral taints count as removed, and unreported amounts come from its claim. Before it is
+    /// registered, it also has its claim's labels and taints.
     fn into_node(self, claim: Option<ClaimObject>) -> Node {
         let is_registered = self.is_labelled(label::REGISTERED);
         let is_initialized = self.is_labelled(label::INITIALIZED)
@@ -166,25 +166,25 @@ impl NodeObject {
     }
 }
 
-/// Returns since when the pods of a claim's node are unchanged: the last event of a pod, else when the node
-/// was initialized, as Karpenter counts it.
+/// Returns since when the pods on a claim's node are unchanged: the last pod event, else the node's initialization, as
+/// in Karpenter.
 fn quiet_since(status: Cursor<'_>) -> Option<Timestamp> {
     let initialized = |item: &Cursor<'_>| item.text("type").is_some_and(|text| &**text == "Initialized");
     let since = || status.items("conditions").into_iter().find(initialized)?.time("lastTransitionTime");
     status.time("lastPodEventTime").or_else(since)
 }
 
-/// Returns the resources that a claim asks for.
+/// Returns the resources that a claim requests.
 fn promised(resources: Cursor<'_>) -> Vec<ResourceName> {
     resources.entries("requests").into_iter().map(|(name, _)| ResourceName::parse(name)).collect()
 }
 
-/// Returns whether a claim's node goes: it is deleted, or nodeform has begun to remove it.
+/// Returns whether a claim's node is being removed: deleted, or its removal started by nodeform.
 fn goes(claim: &Meta) -> bool {
     claim.is_deleting || claim.annotations.contains_key(label::REMOVAL)
 }
 
-/// Takes amounts that are zero or missing from what was promised.
+/// Replaces zero or missing amounts with the promised ones.
 fn fill(amounts: &mut Resources, promised: &Resources) {
     for (name, amount) in promised.iter() {
         if amounts.get(name) == 0 {
@@ -229,13 +229,13 @@ impl ClaimObject {
         &self.meta.name
     }
 
-    /// Returns the value of a label that the claim's node has, where there is one value only.
+    /// Returns the value of a label of the claim's node if only one is possible.
     #[must_use]
     pub fn single(&self, key: &str) -> Option<Arc<str>> {
         self.labels().get(key).cloned()
     }
 
-    /// Returns what the claim says of its Node: whoever deletes the Node means the claim too.
+    /// Returns the claim's facts about its Node; deleting the Node deletes the claim too.
     fn claimed_with(&self, node: &Meta, lacks: Vec<Lack>) -> Claimed {
         let is_deleted = self.claimed.is_deleted || node.is_deleting;
         Claimed { is_deleted, lacks, ..self.claimed.clone() }
@@ -245,8 +245,8 @@ impl ClaimObject {
         self.startup_taints.iter().any(|gone| gone.key == taint.key && gone.effect == taint.effect)
     }
 
-    /// Returns what a node of this claim is labelled with: its labels, and what it asks for where there is
-    /// one value only.
+    /// Returns the labels of a node of this claim: the claim's labels, and its requirements with only one possible
+    /// value.
     fn labels(&self) -> BTreeMap<LabelKey, Arc<str>> {
         let single = |(key, wanted): (&LabelKey, &Requirement)| {
             wanted.single().map(|value| (key.clone(), Arc::clone(value)))
@@ -256,12 +256,12 @@ impl ClaimObject {
         labels
     }
 
-    /// Returns the machine whose Node had joined and is gone: nothing comes to it.
+    /// Converts a claim whose Node had joined and is gone; no pod can be placed on it.
     fn into_lost(self) -> Node {
         let lost_since = self.claimed.lost_since;
         let node = self.into_node();
         Node {
-            // For good it is one that has come up and is not well; until then it may be on its way again.
+            // Lost for good, it counts as an initialized but unhealthy node; until then, it may still come back.
             stage: if lost_since.is_some() { NodeStage::Initialized } else { NodeStage::Launching },
             allocatable: Resources::none(),
             claimed: Claimed { is_lost: true, ..node.claimed },
@@ -269,7 +269,7 @@ impl ClaimObject {
         }
     }
 
-    /// Returns the node that is on its way.
+    /// Converts a claim whose node is being launched.
     fn into_node(mut self) -> Node {
         let labels = self.labels();
         if self.capacity == Resources::none() && !labels.contains_key(label::INSTANCE_TYPE) {
@@ -307,10 +307,11 @@ impl ClaimObject {
     }
 }
 
-/// Returns the machines, sorted by name: each Node with its NodeClaim, and NodeClaims without a node yet or any more.
+/// Returns the machines, sorted by name: each Node with its NodeClaim, and NodeClaims whose node has not joined yet or
+/// is gone.
 ///
-/// A claim's node is the one with its provider ID (Azure does not heed letter case in those), else the one
-/// that its status names, else `aks-` and the claim's name.
+/// A claim's node is the one with its provider ID (case-insensitive in Azure), else the one named in its status, else
+/// `aks-` and the claim's name.
 #[must_use]
 pub fn joined(mut nodes: Vec<NodeObject>, mut claims: Vec<ClaimObject>) -> Vec<Node> {
     nodes.sort_by(|one, other| one.meta.name.cmp(&other.meta.name));
@@ -337,7 +338,7 @@ pub fn joined(mut nodes: Vec<NodeObject>, mut claims: Vec<ClaimObject>) -> Vec<N
             Some(node) => {
                 taken.insert(node, claim);
             }
-            // An input without any Node did not ask for them.
+            // An input without any Node did not list them.
             None if claim.is_registered && !by_name.is_empty() => machines.push(claim.into_lost()),
             None => machines.push(claim.into_node()),
         }

@@ -1,4 +1,4 @@
-//! What an input holds, in the model's words.
+//! Contents of an input, as values of the model.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,19 +17,19 @@ use super::renders::Renders;
 use super::said::Said;
 use super::tree::Tree;
 
-/// A DaemonSet of the input, or one that its pods prove.
+/// A DaemonSet of the input, or one derived from its pods.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct DaemonSet {
     /// The namespace.
     pub namespace: Namespace,
     /// The name.
     pub name: Arc<str>,
-    /// What the scheduler reads of its pods.
+    /// The scheduling-relevant spec of its pods.
     pub spec: Arc<PodSpec>,
 }
 
-/// A NodePool, an AKSNodeClass, a NodeFleet, a NodeOverlay or a CapacityBuffer, for `policy` to judge. Two are equal
-/// when they say the same, wherever they stand.
+/// A NodePool, AKSNodeClass, NodeFleet, NodeOverlay or CapacityBuffer, to be checked by `policy`. Two are equal if
+/// their content is, whatever their place.
 #[derive(Clone, Debug)]
 pub struct OurObject {
     /// The kind.
@@ -45,20 +45,20 @@ pub struct OurObject {
 }
 
 impl OurObject {
-    /// Returns the line of the field at this path, or of the nearest place above it that exists.
+    /// Returns the line of the field at this path, or of the nearest existing parent.
     #[must_use]
     pub fn line(&self, path: &[Segment]) -> usize {
         self.tree.line_of(path)
     }
 
-    /// Returns kind, namespace (empty where the object says none) and name.
+    /// Returns kind, namespace (empty if the object has none) and name.
     #[must_use]
     pub fn identity(&self) -> (&str, &str, &str) {
         let namespace = self.tree.at(&["metadata", "namespace"]).and_then(Tree::as_text);
         (&self.kind, namespace.map_or("", |namespace| namespace), &self.name)
     }
 
-    /// Returns the name as `namespace/name`, or alone where the object says no namespace.
+    /// Returns `namespace/name`, or only the name if the object has no namespace.
     #[must_use]
     pub fn full_name(&self) -> String {
         match self.identity() {
@@ -79,53 +79,52 @@ impl Eq for OurObject {}
 /// Everything that was read. Equal inputs give equal objects, whatever the order of files and documents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Objects {
-    /// Pods that run or should run, sorted; finished ones are left out.
+    /// Pods that run or should run, sorted, without finished ones.
     pub pods: Vec<Pod>,
-    /// When pods were made that exist and have no node.
+    /// Creation times of existing pods without a node.
     pub waiting_since: BTreeMap<PodKey, Timestamp>,
     /// DaemonSets, sorted.
     pub daemons: Vec<DaemonSet>,
-    /// What the pods of each workload and PodTemplate are, and how many pods it wants; nothing where no
-    /// CapacityBuffer asks.
+    /// Pod spec and desired number of pods of each workload and PodTemplate; empty without CapacityBuffers.
     pub templates: BTreeMap<Workload, (Arc<PodSpec>, u32)>,
-    /// Nodes and NodeClaims on their way, sorted by name.
+    /// Nodes and launching NodeClaims, sorted by name.
     pub nodes: Vec<Node>,
-    /// What Azure refused, sorted; each once.
+    /// Azure's refusals, sorted and deduplicated.
     pub refusals: Vec<Refusal>,
-    /// Claims, volumes and what else storage is made of.
+    /// Claims, volumes and other storage objects.
     pub storage: Storage,
     /// PodDisruptionBudgets, sorted by namespace and name.
     pub budgets: Vec<DisruptionBudget>,
-    /// Groups of pods that are bound together, sorted.
+    /// Groups of pods that are bound together (gangs), sorted.
     pub groups: Vec<Group>,
-    /// The objects that `policy` judges, sorted by kind, namespace and name.
+    /// The objects for `policy`, sorted by kind, namespace and name.
     pub ours: Vec<OurObject>,
     /// Namespaces with their labels.
     pub namespaces: NamespaceLabels,
     /// The cluster's identity: the UID of its namespace `kube-system`.
     pub cluster: Option<Arc<str>>,
-    /// Kinds that matter to a plan and are not understood.
+    /// Relevant kinds that are not understood.
     pub not_understood: BTreeMap<String, NotUnderstood>,
-    /// Objects that stand for others, which a controller renders in the cluster.
+    /// Objects from which a controller renders others in the cluster.
     pub renders: BTreeSet<Renders>,
-    /// Kinds that every cluster has objects of and a dump has none of.
+    /// Kinds of which every cluster has objects but this dump has none.
     pub missing: BTreeSet<Everywhere>,
-    /// Objects that an operator makes pods of.
+    /// Objects from which an operator creates pods.
     pub operated: BTreeSet<Operated>,
-    /// Kinds that do not matter to a plan, with how many objects there were of each.
+    /// Ignored kinds, with the number of objects of each.
     pub passed_over: BTreeMap<String, usize>,
-    /// The sources of documents that are no objects of Kubernetes and were passed over.
+    /// Sources of documents that were skipped because they are not Kubernetes objects.
     pub strays: BTreeSet<Arc<str>>,
-    /// PriorityClasses that pods name and the input does not hold; their pods have priority 0.
+    /// PriorityClasses that pods reference but the input lacks; their pods have priority 0.
     pub unknown_priority_classes: BTreeSet<Arc<str>>,
-    /// What was assumed, what could not be resolved, what looks wrong.
+    /// Assumptions, unresolved references and suspicious findings.
     pub said: Said,
-    /// How many sources were read.
+    /// Number of sources.
     pub sources: usize,
-    /// How many objects they held, items of Lists each counted.
+    /// Number of objects in them, counting each item of a List.
     pub documents: usize,
-    /// How many pods had finished.
+    /// Number of finished pods.
     pub finished_pods: usize,
-    /// How many pods, those of daemonsets aside, do not say what they need.
+    /// Number of pods without requests, excluding those of DaemonSets.
     pub pods_without_requests: usize,
 }

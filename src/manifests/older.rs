@@ -1,12 +1,12 @@
-//! Kinds of older versions of Karpenter and of its providers for other clouds: what stands in their place.
+//! Kinds of older Karpenter versions and of its providers for other clouds, with their current replacements.
 //!
-//! They are named, never read: `upgrade` knows their fields.
+//! They are only reported, never read: `upgrade` knows their fields.
 
 use super::cursor::Cursor;
 use super::kind::group_and_version;
 use super::tree::shortened;
 
-/// Returns what objects of this API version and kind are now, as kind and API version.
+/// Returns the current kind and API version of objects with this API version and kind.
 #[must_use]
 pub fn present(api_version: &str, kind: &str) -> Option<(&'static str, &'static str)> {
     let (group, version) = group_and_version(api_version);
@@ -31,7 +31,7 @@ fn bare(api_version: &str) -> &str {
     api_version.rsplit_once('/').map_or(api_version, |(_, version)| version)
 }
 
-/// Adds the fault of an object that is of such a kind, and returns whether it is.
+/// Adds a fault if the object is of such a kind, and returns whether it is.
 pub fn is_named(object: Cursor<'_>, api_version: &str, kind: &str) -> bool {
     let Some((now, version)) = present(api_version, kind) else { return false };
     let file = match &**object.document.file {

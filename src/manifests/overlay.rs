@@ -1,7 +1,7 @@
-//! Manifests laid over the objects of a cluster: what there would be after they were applied.
+//! Lays manifests over the objects of a cluster: the state after they were applied.
 //!
-//! An object of the same group, kind, namespace and name is replaced, another is added; what is to be pruned is
-//! gone with everything that it owns. Which pods then run is the business of `replaced`.
+//! An object with the same group, kind, namespace and name is replaced; any other is added. Pruned objects are removed
+//! with everything that they own. `replaced` decides which pods run then.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,21 +20,21 @@ use super::stray::Lenience;
 use super::tree::{Tree, Value};
 use crate::model::{Namespace, Workload};
 
-/// The kinds whose replicas something else may set: where a manifest does not say how many, they stay.
+/// Kinds whose replicas may be set externally: if a manifest omits `replicas`, the current number stays.
 const REPLICATED: [&str; 4] = ["Deployment", "ReplicaSet", "Rollout", "StatefulSet"];
 
-/// What is laid over the objects of a cluster.
+/// Changes to lay over the objects of a cluster.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlay {
-    /// What is applied.
+    /// Objects to apply.
     pub with: Kept,
-    /// What is removed.
+    /// Objects to remove.
     pub prune: BTreeSet<Identity>,
-    /// What there is to say of it, where nobody asked for it by name.
+    /// A note for the plan if the user did not request the overlay explicitly.
     pub note: Option<Note>,
 }
 
-/// Returns what the objects of sources are known by, beside everything that keeps one from being read.
+/// Returns the identities of the objects in sources, and all faults that keep one from being read.
 #[must_use]
 pub fn identities(sources: Vec<Source>) -> (BTreeSet<Identity>, Vec<Fault>) {
     let mut named = Named::default();
@@ -68,7 +68,7 @@ impl Taker for Named {
     }
 }
 
-/// Reads the objects of a cluster with an overlay; returns what was found, and how many sources it came from.
+/// Reads the objects of a cluster with an overlay; returns the result and the number of sources.
 pub(super) fn found(base: Kept, overlay: Overlay) -> (Found, usize) {
     let Overlay { with, prune, note } = overlay;
     let (before, _) = base.clone().found();
@@ -143,7 +143,7 @@ impl KeptObject {
     }
 }
 
-/// Gives an object what applying it leaves as it is: its status, and what the cluster gave it.
+/// Copies the parts that applying does not change: the status, and metadata set by the cluster.
 fn carry_over(present: &Tree, applied: &mut Tree) {
     if applied.get("status").is_none()
         && let Some(status) = present.get("status")
@@ -161,7 +161,7 @@ fn carry_over(present: &Tree, applied: &mut Tree) {
     }
 }
 
-/// Returns what goes: what is pruned, what stands in a namespace that is, and what an object owns that goes.
+/// Returns the removed objects: pruned ones, those in pruned namespaces, and those owned by a removed object.
 fn removed(objects: &BTreeMap<Identity, KeptObject>, prune: &BTreeSet<Identity>) -> BTreeSet<Identity> {
     let mut removed = prune.clone();
     let spaces: BTreeSet<&Arc<str>> = prune
@@ -170,7 +170,7 @@ fn removed(objects: &BTreeMap<Identity, KeptObject>, prune: &BTreeSet<Identity>)
         .map(|gone| &gone.name)
         .collect();
     removed.extend(objects.keys().filter(|identity| spaces.contains(&identity.namespace)).cloned());
-    // Owners may themselves be owned: a CronJob's Job's pods.
+    // Owners may have owners themselves: pods of a CronJob's Job.
     const DEPTH_MAX: usize = 4;
     for _ in 0..DEPTH_MAX {
         let owned: Vec<Identity> = objects
@@ -204,7 +204,7 @@ fn workload_of(identity: &Identity) -> Workload {
     Workload { kind: Arc::clone(kind), namespace: Namespace::new(&**namespace), name: Arc::clone(name) }
 }
 
-/// Returns what operators make pods of on both sides, as it is applied, without what is pruned.
+/// Merges the objects from which operators create pods: applied ones win, pruned ones are removed.
 fn operated(
     base: BTreeSet<Operated>,
     with: BTreeSet<Operated>,
@@ -225,7 +225,7 @@ fn operated(
 
 type NotUnderstood = BTreeMap<String, super::NotUnderstood>;
 
-/// Returns what is not understood of both, each object once, without what is pruned.
+/// Merges the objects that are not understood, each once, without pruned ones.
 fn not_understood(base: NotUnderstood, with: NotUnderstood, prune: &BTreeSet<Identity>) -> NotUnderstood {
     let mut all = base;
     for (kind, found) in with {

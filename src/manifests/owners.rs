@@ -1,7 +1,7 @@
-//! Whose a pod is: from the pod up through ReplicaSets and Jobs to the workload that speaks for it.
+//! Resolves the workload of a pod, from the pod up through ReplicaSets and Jobs.
 //!
-//! Ownership alone decides. Where the object between is not in the input, its name says whose it is, as far
-//! as its maker builds it from the owner's.
+//! Only owner references decide. If the intermediate object is not in the input, its name reveals the owner, as far as
+//! its controller derives it from the owner's name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,30 +15,30 @@ use super::meta::Meta;
 use super::pod::PodBody;
 use super::workload::WorkloadObject;
 
-/// The label by which a Deployment tells its ReplicaSets apart.
+/// The label that distinguishes a Deployment's ReplicaSets.
 const TEMPLATE_HASH: &str = "pod-template-hash";
 
-/// The same of an Argo Rollout.
+/// The same label of an Argo Rollout.
 const ROLLOUT_HASH: &str = "rollouts-pod-template-hash";
 
-/// What KEDA writes into the pods of a ScaledJob.
+/// The label that KEDA adds to the pods of a ScaledJob.
 const SCALED_JOB: &str = "scaledjob.keda.sh/name";
 
-/// The most owners above a pod: pod, ReplicaSet, Deployment, and one that made that.
+/// Maximum length of an owner chain: pod, ReplicaSet, Deployment, and its own owner.
 const DEPTH_MAX: usize = 4;
 
-/// Who made what owns a pod, by the names alone.
+/// The creator of a pod's owner, inferred from names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Maker {
     workload: Workload,
-    /// Whether it is so whatever the input holds; else only where the input holds the workload.
+    /// Whether it is certain; otherwise it only applies if the input holds the workload.
     is_certain: bool,
 }
 
 impl Maker {
-    /// Returns who made the owner of a pod with these labels. A ReplicaSet that is named after its pods'
-    /// template hash belongs to the Deployment or Rollout of the name before the hash; a Job whose name ends
-    /// in the minute of its run, to the CronJob of the name before that.
+    /// Infers the creator of the owner of a pod with these labels. A ReplicaSet whose name ends in its pods' template
+    /// hash belongs to the Deployment or Rollout named before the hash; a Job whose name ends in the minute of its run,
+    /// to the CronJob named before that.
     #[must_use]
     pub fn of(owner: &Workload, meta: &Meta) -> Option<Self> {
         let made = |kind: &str, name: &str, is_certain| {
@@ -66,28 +66,28 @@ impl Maker {
     }
 }
 
-/// Minutes since 1970 have eight digits since 1989.
+/// Minutes since 1970 have had eight digits since 1989.
 const MINUTE_LENGTH_MIN: usize = 8;
 
-/// Owner by what it owns, of the workloads of the input.
+/// Owners of the input's workloads, by owned workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Owners(BTreeMap<Workload, Workload>);
 
 impl Owners {
-    /// Notes whose a workload is.
+    /// Adds the owner of a workload.
     pub fn add(&mut self, owned: Workload, owner: Workload) {
         self.0.insert(owned, owner);
     }
 
-    /// Returns what controls the workloads and pods of the input, be it there or not.
+    /// Returns the owners of the workloads and pods in the input, whether or not the input holds them.
     #[must_use]
     pub fn makers(&self, pods: &[(LivePod, Arc<PodBody>)]) -> BTreeSet<Workload> {
         let of_pods = pods.iter().filter_map(|(pod, _)| pod.workload.clone());
         self.0.values().cloned().chain(of_pods).collect()
     }
 
-    /// Gives each pod the workload that speaks for it, and leaves out workloads that another one made. Of a
-    /// kind that is not known and what it made, the latter speaks: its counts are understood.
+    /// Assigns each pod to its top-level workload, and removes workloads that another one created. If an unknown kind
+    /// created a known workload, the latter counts, because its pod count is understood.
     pub fn settle(&self, workloads: &mut Vec<(WorkloadObject, Place)>, pods: &mut [(LivePod, Arc<PodBody>)]) {
         let made: BTreeSet<&Workload> = self.0.values().collect();
         workloads
@@ -120,7 +120,7 @@ impl Owners {
         }
     }
 
-    /// Returns the workload that speaks for this one.
+    /// Returns the top-level workload of this one.
     fn top(&self, of: &Workload, present: &BTreeSet<Workload>) -> Workload {
         let mut top = of;
         for _ in 0..DEPTH_MAX {
@@ -133,8 +133,8 @@ impl Owners {
     }
 }
 
-/// Returns whether objects of this kind speak for their ReplicaSets even where the input does not hold them:
-/// most of their ReplicaSets are past ones.
+/// Returns whether objects of this kind represent their ReplicaSets even if the input does not hold them: most of their
+/// ReplicaSets are old revisions.
 #[must_use]
 pub fn owns_replica_sets(kind: &str) -> bool {
     matches!(kind, "Deployment" | "Rollout")

@@ -1,4 +1,4 @@
-//! PriorityClasses, and the priority that a pod gets and whether it preempts others.
+//! PriorityClasses, and the priority and preemption policy of pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use super::cursor::Cursor;
 use super::meta::Meta;
 use super::pod::{I32_RANGE, PodBody, never_preempts};
 
-/// Classes that every cluster has, with their values.
+/// Built-in classes of every cluster, with their values.
 const BUILT_IN: [(&str, i32); 2] =
     [("system-cluster-critical", 2_000_000_000), ("system-node-critical", 2_000_001_000)];
 
@@ -16,7 +16,7 @@ const BUILT_IN: [(&str, i32); 2] =
 pub struct Priorities {
     values: BTreeMap<Arc<str>, i32>,
     default: Option<i32>,
-    /// The classes whose pods take no other pod's place.
+    /// Classes whose pods never preempt.
     without_preemption: BTreeSet<Arc<str>>,
     /// The class of pods that name none.
     default_class: Option<Arc<str>>,
@@ -31,7 +31,7 @@ impl Priorities {
         let value = object.integer("value", I32_RANGE).and_then(|value| i32::try_from(value).ok());
         let (Some(meta), Some(value)) = (Meta::read(object), value) else { return };
         if object.flag("globalDefault") {
-            // Of several defaults Kubernetes takes the lowest.
+            // Of several defaults, Kubernetes uses the lowest.
             if self.default.is_none_or(|present| value < present) {
                 (self.default, self.default_class) = (Some(value), Some(Arc::clone(&meta.name)));
             }
@@ -48,7 +48,7 @@ impl Priorities {
         self.values.is_empty()
     }
 
-    /// Returns the priority of a pod; a class that is not known counts as 0 and is told in `unknown`.
+    /// Returns the priority of a pod; an unknown class counts as 0 and is added to `unknown`.
     #[must_use]
     pub fn of(&self, body: &PodBody, unknown: &mut BTreeSet<Arc<str>>) -> i32 {
         if let Some(priority) = body.priority {
@@ -62,7 +62,7 @@ impl Priorities {
         })
     }
 
-    /// Returns whether a pod takes no other pod's place: by its own word, else by its PriorityClass'.
+    /// Returns whether a pod never preempts: by its own policy, else by that of its PriorityClass.
     #[must_use]
     pub fn never_preempts(&self, body: &PodBody) -> bool {
         let class = body.priority_class.as_ref().or(self.default_class.as_ref());

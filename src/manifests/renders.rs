@@ -1,6 +1,6 @@
-//! Objects that stand for other objects: Flux's and Argo CD's, which name a chart or a folder to render.
+//! Objects from which controllers render others: those of Flux and Argo CD, which name a chart or a folder.
 //!
-//! Nothing is rendered here; what they point at is said, so that a person knows what to render.
+//! Never renders anything; reports the source, so that people know what to render.
 
 use super::kind::group_and_version;
 use super::tree::{Tree, Value, shortened};

@@ -1,6 +1,7 @@
-//! Which pods run after workloads were applied or removed: those of an old template go, and those too many.
+//! Decides which pods still run after workloads were applied or removed: pods of an old template and surplus pods are
+//! removed.
 //!
-//! The pods that come instead are not made here: they are what is missing up to the replicas.
+//! Their replacements are not created here: they are the pods missing up to the replicas.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,21 +16,21 @@ use super::workload::WorkloadObject;
 use crate::model::storage::PodVolume;
 use crate::model::{PodKey, PodSpec, Requirements, SchedulingRule, Workload};
 
-/// Which workloads were applied, and which removed.
+/// Applied and removed workloads.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Applied {
     /// Applied.
     pub(super) workloads: BTreeSet<Workload>,
-    /// Of those: the ones whose manifest does not say how many pods there are.
+    /// Applied workloads whose manifest does not set the number of pods.
     pub(super) unscaled: BTreeSet<Workload>,
     /// Removed.
     pub(super) removed: BTreeSet<Workload>,
 }
 
-/// A pod of the input with what it is.
+/// A pod of the input with its body.
 type Live = (LivePod, Arc<PodBody>);
 
-/// Workloads and pods as the API server would take them in, each pod under the workload that speaks for it.
+/// Workloads and pods after admission, each pod assigned to its top-level workload.
 #[derive(Debug)]
 pub(super) struct Settled {
     workloads: Vec<(WorkloadObject, Place)>,
@@ -37,10 +38,10 @@ pub(super) struct Settled {
 }
 
 impl Settled {
-    /// Finds out whose the pods are; nothing of what was found changes.
+    /// Resolves the owners of pods, without changing the input.
     pub(super) fn of(found: &Found) -> Self {
         let (mut workloads, mut pods) = (found.workloads.clone(), found.pods.clone());
-        // What there is to say of it is said when the whole is read.
+        // Notes are reported when the merged input is read.
         let mut said = Said::default();
         super::rollout::resolve(found.rollouts.clone(), &mut workloads, &mut said);
         found.owners.settle(&mut workloads, &mut pods);
@@ -48,7 +49,7 @@ impl Settled {
         Self { workloads, pods }
     }
 
-    /// Returns how many pods of each workload run.
+    /// Returns the number of running pods of each workload.
     pub(super) fn running(&self) -> BTreeMap<Workload, i64> {
         let mut running = BTreeMap::new();
         for (pod, _) in self.pods.iter().filter(|(pod, _)| !pod.is_terminating) {
@@ -64,8 +65,7 @@ impl Settled {
     }
 }
 
-/// Takes away the pods that a rollout ends. `before` is what there was, `after` what was found with what was
-/// applied.
+/// Removes the pods that a rollout ends. `before` is the previous state, `found` the state with applied objects.
 pub(super) fn settle(before: &Settled, found: &mut Found, applied: &Applied) {
     keep_unchanged(before, found);
     let after = Settled::of(found);
@@ -102,7 +102,7 @@ pub(super) fn settle(before: &Settled, found: &mut Found, applied: &Applied) {
     found.pods.retain(|(pod, _)| !gone.contains(&pod.key));
 }
 
-/// A pod that is applied as it runs already goes on running.
+/// Keeps a running pod if the applied pod is the same.
 fn keep_unchanged(before: &Settled, after: &mut Found) {
     let running: BTreeMap<&PodKey, &Live> = before.pods.iter().map(|live| (&live.0.key, live)).collect();
     let admitted = Settled::of(after).pods;
@@ -123,12 +123,12 @@ fn runs_as(workload: &WorkloadObject, pod: &PodBody) -> bool {
     is_template_of(&workload.body, pod, workload.kind == WorkloadKind::DaemonSet)
 }
 
-/// Returns whether a running pod is what its template makes of it. Admission adds labels, tolerations, node
-/// selectors and a priority; the DaemonSet controller ties each pod to its node.
+/// Returns whether a running pod matches its template. Admission adds labels, tolerations, node selectors and a
+/// priority; the DaemonSet controller ties each pod to its node.
 fn is_template_of(template: &PodBody, pod: &PodBody, is_daemon: bool) -> bool {
     let (wanted, found): (&PodSpec, &PodSpec) = (&template.spec, &pod.spec);
     let claims = |spec: &PodSpec| spec.other_rules.get(&SchedulingRule::ResourceClaims).copied();
-    // Of a template's own claim each pod has one of a name of its own.
+    // Each pod has its own name for a claim from the template.
     let mut volumes = wanted.volumes.iter().filter(|volume| !matches!(volume, PodVolume::Template(_)));
     wanted.requests == found.requests
         && wanted.labels.iter().all(|(key, value)| found.labels.get(key) == Some(value))
@@ -146,7 +146,7 @@ fn is_template_of(template: &PodBody, pod: &PodBody, is_daemon: bool) -> bool {
         && (template.priority_class.is_none() || template.priority_class == pod.priority_class)
 }
 
-/// Returns whether requirements hold all those of others as they are.
+/// Returns whether requirements contain all of the others unchanged.
 fn holds(these: &Requirements, others: &Requirements) -> bool {
     others.iter().all(|(key, wanted)| these.get(key.as_str()) == Some(wanted))
 }

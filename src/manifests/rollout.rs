@@ -1,4 +1,4 @@
-//! Rollouts of Argo whose pods are those of another object: `spec.workloadRef`.
+//! Argo Rollouts that use the pod template of another object: `spec.workloadRef`.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::meta::Meta;
 use super::said::{Note, Remark, Said};
 use super::workload::{self, Count, WorkloadObject, path};
 
-/// A Rollout that takes its pod template from another workload.
+/// A Rollout that uses the pod template of another workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RolloutOfAnother {
     id: Workload,
     owner: Option<Workload>,
     count: Count,
     template: Workload,
-    /// Whether the Rollout scales the other one down to nothing as it takes over.
+    /// Whether the Rollout scales the other workload down to zero.
     takes_over: bool,
 }
 
@@ -55,8 +55,8 @@ impl RolloutOfAnother {
     }
 }
 
-/// Gives Rollouts the pods of the workloads that they name. A workload that a Rollout takes over makes no
-/// more pods; those that run stay until they go.
+/// Gives Rollouts the pods of the workloads that they reference. A workload that a Rollout takes over gets no new pods;
+/// its running pods stay until they are deleted.
 pub fn resolve(
     mut rollouts: Vec<(RolloutOfAnother, Place)>,
     workloads: &mut Vec<(WorkloadObject, Place)>,

@@ -1,7 +1,7 @@
-//! A dump is what runs: where an input holds nodes and the pods on them, the pods that exist count, and no others.
+//! Dumps: if an input holds nodes and the pods on them, only existing pods count.
 //!
-//! What a CronJob comes to at its peak, or a Deployment that is short of its replicas, is nothing that a scheduler waits
-//! for now. It counts where it is asked for: by the user, or by a manifest beside the dump. Nothing is scaled here.
+//! Pods of a CronJob's peak, or missing replicas of a Deployment, are not pending in the scheduler now. They only count
+//! if requested: by the user, or by a manifest beside the dump. Never scales anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,15 +18,15 @@ use crate::model::Workload;
 /// Which pods of CronJobs count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cron {
-    /// Those that exist.
+    /// Existing ones.
     Running,
-    /// As many as may run at once.
+    /// The maximum that may run concurrently.
     Peak,
 }
 
-/// Returns whether an input says what runs: nodes and pods of a cluster were listed, or it holds a node and a pod on it that
-/// a cluster made. Of a list it is known that it is whole: where no pod runs yet, a Deployment that was just scaled has none
-/// either, and the names that its pods will have are not known.
+/// Returns whether an input is a dump: nodes and pods of a cluster were listed, or it holds a node with a pod created
+/// by a cluster. A listing is known to be complete: if it has no running pods, a Deployment that was just scaled has
+/// none either, and the names of its future pods are unknown.
 #[must_use]
 pub fn is_dump(found: &Found) -> bool {
     if NEEDED_KINDS.iter().all(|kind| found.listed.contains(*kind)) {
@@ -37,17 +37,17 @@ pub fn is_dump(found: &Found) -> bool {
     found.pods.iter().any(|(pod, _)| pod.is_made && is_there(pod))
 }
 
-/// What a cluster made, of all that an input holds.
+/// Objects of an input that were created by a cluster.
 #[derive(Debug, Default)]
 pub struct Made {
-    /// The files that hold nodes, or objects with a UID.
+    /// Files with nodes, or with objects that have a UID.
     pub files: BTreeSet<Arc<str>>,
-    /// Whether pods or workloads have UIDs: they are taken out of some dumps.
+    /// Whether pods or workloads have UIDs; some dumps have them removed.
     pub has_uids: bool,
 }
 
-/// Returns the workloads that are manifests beside what a cluster made: they have no UID where others have one, or stand in
-/// other files.
+/// Returns the workloads from manifests beside a cluster's objects: they have no UID while others do, or are in other
+/// files.
 pub(super) fn beside(workloads: &[(WorkloadObject, Place)], made: &Made) -> BTreeSet<Workload> {
     let is_beside = |(workload, place): &&(WorkloadObject, Place)| {
         let is_elsewhere = made.has_uids || !made.files.contains(&place.file);
@@ -56,7 +56,7 @@ pub(super) fn beside(workloads: &[(WorkloadObject, Place)], made: &Made) -> BTre
     workloads.iter().filter(is_beside).map(|(workload, _)| workload.id.clone()).collect()
 }
 
-/// Marks the workloads of which only the pods count that exist: those that no manifest lays over what runs.
+/// Marks the workloads of which only existing pods count: those that no manifest is laid over.
 pub(super) fn mark(
     workloads: &mut [(WorkloadObject, Place)],
     (is_dump, laid): (bool, &BTreeSet<Workload>),
@@ -72,7 +72,7 @@ pub(super) fn mark(
     }
 }
 
-/// Says which workloads have fewer pods than they might.
+/// Reports workloads with fewer pods than they may have.
 pub(super) fn say(workloads: &[(WorkloadObject, Place)], pods: &[(LivePod, Arc<PodBody>)], said: &mut Said) {
     let mut running: BTreeMap<&Workload, i64> = BTreeMap::new();
     for (pod, _) in pods.iter().filter(|(pod, _)| !pod.is_terminating) {

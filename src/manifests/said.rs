@@ -1,55 +1,55 @@
-//! What reading has to say beside its objects: what was assumed, what could not be resolved, what looks wrong.
+//! Messages from reading an input: assumptions, unresolved references, and suspicious findings.
 //!
-//! Values for people; nothing is decided by them.
+//! Values for people; they never decide anything.
 
 use std::collections::BTreeSet;
 
-/// Something that the head of a plan says.
+/// A note at the head of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Note {
-    /// What it is about.
+    /// Its subject.
     pub what: String,
-    /// Why, or what follows from it.
+    /// The reason, or the consequence.
     pub why: String,
 }
 
 impl Note {
-    /// Makes a note.
+    /// Creates a note.
     pub fn new(what: impl Into<String>, why: impl Into<String>) -> Self {
         Self { what: what.into(), why: why.into() }
     }
 }
 
-/// Something that looks wrong and keeps nothing from being planned.
+/// A suspicious finding that does not prevent planning.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Remark {
-    /// What it is about, such as `` `Deployment/default/web` ``.
+    /// Its subject, such as `` `Deployment/default/web` ``.
     pub object: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What to do.
+    /// The suggested fix.
     pub hint: Option<String>,
 }
 
-/// Everything that reading has to say.
+/// All messages from reading.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// What the input does not say and was taken to be so.
+    /// Assumptions about missing input.
     pub assumed: Vec<Note>,
-    /// What points to something that the input does not hold, with what follows.
+    /// References to objects that the input does not hold, with the consequence.
     pub unresolved: Vec<Note>,
-    /// What looks wrong.
+    /// Suspicious findings.
     pub remarks: Vec<Remark>,
-    /// What of that is about objects that are left out.
+    /// Findings about objects that are left out.
     pub faulty: Vec<Remark>,
-    /// What of that is about fields that only a later version may know.
+    /// Findings about fields that only a later version may know.
     pub later: Vec<Remark>,
-    /// The places in [`ReadOptions::scale`](super::ReadOptions::scale) whose workloads are missing, where they may be.
+    /// Indices in [`ReadOptions::scale`](super::ReadOptions::scale) whose workloads are missing, if they may be.
     pub unscaled: BTreeSet<usize>,
 }
 
 impl Said {
-    /// Returns the same, in order, each once.
+    /// Returns the messages sorted and deduplicated.
     #[must_use]
     pub fn sorted(mut self) -> Self {
         let Self { assumed, unresolved, remarks, faulty: _, later: _, unscaled: _ } = &mut self;
@@ -63,7 +63,7 @@ impl Said {
     }
 }
 
-/// Writes the first few of a list, and how many more there are.
+/// Formats the first few items of a list, and the number of the others.
 #[must_use]
 pub fn listed(items: &[String]) -> String {
     const SHOWN_MAX: usize = 5;
@@ -74,7 +74,7 @@ pub fn listed(items: &[String]) -> String {
     shown.join(", ")
 }
 
-/// Writes a number with its noun: `1 pod`, `2 pods`.
+/// Formats a number with its noun: `1 pod`, `2 pods`.
 #[must_use]
 pub fn counted(count: i64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })

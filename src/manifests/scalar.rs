@@ -1,14 +1,14 @@
-//! What an unquoted scalar of YAML means to `kubectl`: YAML 1.1 as Go's reader resolves it.
+//! Resolves unquoted YAML scalars as `kubectl` does: YAML 1.1 as in Go's parser.
 //!
-//! `yes`, `no`, `on`, `off`, `y`, `n` are truth values, `010` is eight, `1_000` a thousand. A time stays
-//! text. Numbers keep their digits.
+//! `yes`, `no`, `on`, `off`, `y`, `n` are booleans, `010` is eight, `1_000` a thousand. A timestamp stays text. Numbers
+//! keep their digits.
 
 use std::fmt;
 use std::sync::Arc;
 
 use super::tree::Value;
 
-/// The words that YAML 1.1 takes for truth values, and what each of them says. Those of YAML 1.2 are the first two.
+/// The YAML 1.1 words for booleans, with their values. The first two are those of YAML 1.2.
 const TRUTHS: [(&str, bool); 22] = [
     ("true", true),
     ("false", false),
@@ -34,10 +34,10 @@ const TRUTHS: [(&str, bool); 22] = [
     ("OFF", false),
 ];
 
-/// A truth value with the word that it was written as: `N` in a list of families was meant as text.
+/// A boolean with the word that was written: `N` in a list of families was meant as text.
 #[derive(Clone, Copy, Debug)]
 pub struct Truth {
-    /// The place of the word in [`TRUTHS`]: documents hold many values, so that each is small.
+    /// Index of the word in [`TRUTHS`]; small, because documents hold many values.
     word: u8,
 }
 
@@ -47,14 +47,14 @@ impl Truth {
     /// The word `false`.
     pub const FALSE: Self = Self { word: 1 };
 
-    /// Returns the truth value that an unquoted word is.
+    /// Returns the boolean for an unquoted word.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
         let word = TRUTHS.iter().position(|(word, _)| *word == text)?;
         Some(Self { word: u8::try_from(word).ok()? })
     }
 
-    /// Returns what it says.
+    /// Returns its value.
     #[must_use]
     pub fn is_true(self) -> bool {
         self.found().1
@@ -66,7 +66,7 @@ impl Truth {
         self.found().0
     }
 
-    /// Says what is wrong with it where text is wanted, and what to write.
+    /// Returns the message and the hint for a boolean in place of a string.
     #[must_use]
     pub fn instead_of_text(self) -> (String, String) {
         let word = self.written();
@@ -79,7 +79,7 @@ impl Truth {
 }
 
 impl PartialEq for Truth {
-    /// However it is written.
+    /// Compares the values, whatever the words.
     fn eq(&self, other: &Self) -> bool {
         self.is_true() == other.is_true()
     }
@@ -106,7 +106,7 @@ pub fn resolve(text: &str) -> Value {
     }
 }
 
-/// Reads a number; `None` when the text is not one.
+/// Parses a number; `None` if the text is not one.
 fn number(text: &str) -> Option<Value> {
     let first = text.as_bytes().first()?;
     if !(first.is_ascii_digit() || matches!(first, b'+' | b'-' | b'.')) {
@@ -129,7 +129,7 @@ fn number(text: &str) -> Option<Value> {
     decimal(sign, digits)
 }
 
-/// Reads a whole number in base 10, 16, 8 (`0o17` and `017`) or 2.
+/// Parses an integer in base 10, 16, 8 (`0o17` and `017`) or 2.
 fn whole(sign: &str, digits: &str) -> Option<Value> {
     let (radix, rest) = match digits.as_bytes() {
         [b'0', b'x' | b'X', ..] => (16, &digits[2..]),
@@ -143,13 +143,13 @@ fn whole(sign: &str, digits: &str) -> Option<Value> {
     }
     match i64::from_str_radix(&format!("{sign}{rest}"), radix) {
         Ok(number) => Some(Value::Integer(number)),
-        // Beyond 64 bits only decimal digits are a number, as in Go's reader.
+        // Beyond 64 bits, only decimal digits are a number, as in Go's parser.
         Err(_) if radix == 10 => Some(Value::Decimal(Arc::from(format!("{sign}{rest}")))),
         Err(_) => None,
     }
 }
 
-/// Reads `.5`, `1.`, `1.5e3`, and `08`, which is not octal; written so that JSON can say it.
+/// Parses `.5`, `1.`, `1.5e3`, and `08`, which is not octal; the result is a valid JSON number.
 fn decimal(sign: &str, digits: &str) -> Option<Value> {
     let (number, exponent) = match digits.find(['e', 'E']) {
         Some(place) => (&digits[..place], Some(&digits[place + 1..])),

@@ -1,4 +1,4 @@
-//! Schedulers other than Kubernetes' own: their pods are planned by the same rules.
+//! Pods of third-party schedulers, which are planned by the same rules.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::model::Pod;
 
 use super::said::Remark;
 
-/// Says of each such scheduler how many pods it schedules.
+/// Reports the number of pods of each third-party scheduler.
 #[must_use]
 pub fn remarks(pods: &[Pod]) -> Vec<Remark> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();

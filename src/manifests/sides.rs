@@ -1,7 +1,7 @@
-//! A dump with manifests beside it that say otherwise of the same objects: which is which.
+//! Separates a dump from manifests that contradict it.
 //!
-//! What a cluster made has UIDs, what people write has none. Where that does not tell them apart, two definitions of
-//! one object stay a fault. What comes of laying the one over the other is the business of `overlay`.
+//! Objects from a cluster have UIDs, hand-written ones do not. If that does not separate them, two definitions of one
+//! object remain a fault. `overlay` lays the manifests over the dump.
 
 use std::sync::Arc;
 
@@ -11,26 +11,26 @@ use super::said::{Note, listed};
 use super::source::Source;
 use super::{Overlay, keep, overlay};
 
-/// An object of which a cluster made one definition, and somebody wrote another.
+/// An object with two definitions, one from a cluster and one written by hand.
 #[derive(Debug)]
 pub struct Contradiction {
-    /// What is wrong with the second, where neither is laid over the other.
+    /// The fault of the second one if neither is laid over the other.
     pub fault: Fault,
-    /// The source of the one without a UID.
+    /// The source of the definition without a UID.
     pub written: Arc<str>,
 }
 
-/// Sources, told apart.
+/// Sources, separated by origin.
 #[derive(Clone, Debug, Default)]
 pub struct Sides {
-    /// What a cluster made, or everything, where nothing is laid over anything.
+    /// Sources from a cluster, or all sources if nothing is laid over anything.
     pub made: Vec<Source>,
-    /// Manifests that are laid over it.
+    /// Manifests to lay over them.
     pub written: Vec<Source>,
 }
 
 impl Sides {
-    /// Tells sources apart by what was found in them.
+    /// Separates sources by their contents.
     pub(super) fn of(sources: Vec<Source>, found: &Found) -> Self {
         let is_made = |name: &str| found.made.files.contains(name);
         let is_plain = found.contradictions.iter().all(|contradiction| !is_made(&contradiction.written));
@@ -41,8 +41,8 @@ impl Sides {
         Self { made, written }
     }
 
-    /// Reads manifests laid over what a cluster made; returns what was found, with how many sources it came from,
-    /// beside everything that is wrong with the sources one by one.
+    /// Reads the manifests laid over the dump; returns the result, the number of sources, and the faults of individual
+    /// objects.
     pub(super) fn found(self) -> ((Found, usize), Vec<Fault>) {
         let note = self.note();
         let ((base, mut faults), (with, further)) = (keep(self.made), keep(self.written));
@@ -50,7 +50,7 @@ impl Sides {
         (overlay::found(base, Overlay { with, note, ..Overlay::default() }), faults)
     }
 
-    /// Says which manifests are laid over what runs.
+    /// Returns a note about the manifests that are laid over the dump.
     #[must_use]
     pub fn note(&self) -> Option<Note> {
         let names = |sources: &[Source]| {

@@ -1,7 +1,7 @@
-//! Claims, volumes, storage classes, what drivers say of nodes, and attachments.
+//! Reads claims, volumes, storage classes, CSI drivers of nodes, and attachments.
 //!
-//! Read as far as scheduling needs them: sizes only of volumes that are available and of claims that may take one;
-//! parameters and secrets are left where they are.
+//! Only reads what scheduling needs: sizes only of available volumes and of claims that may bind to one; never
+//! parameters or secrets.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use super::kind::StorageKind;
 use super::meta::Meta;
 use super::pod::selector::{self, About};
 
-/// Takes an object of storage in.
+/// Reads a storage object.
 pub fn read(storage: &mut Storage, object: Cursor<'_>, kind: StorageKind) {
     let Some(meta) = Meta::read(object) else { return };
     match kind {
@@ -33,7 +33,7 @@ pub fn read(storage: &mut Storage, object: Cursor<'_>, kind: StorageKind) {
     }
 }
 
-/// Sorts what was read.
+/// Sorts the objects.
 #[must_use]
 pub fn sorted(mut storage: Storage) -> Storage {
     storage.claims.sort();
@@ -43,7 +43,7 @@ pub fn sorted(mut storage: Storage) -> Storage {
     storage
 }
 
-/// Annotations that said what fields say now.
+/// Deprecated annotations that fields have replaced.
 const OLD_CLASS: &str = "volume.beta.kubernetes.io/storage-class";
 const DEFAULT_CLASS: [&str; 2] =
     ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
@@ -56,7 +56,7 @@ fn needed<'a>(object: Cursor<'a>) -> Option<Cursor<'a>> {
     spec
 }
 
-/// Reads which class the spec of a claim asks for. An empty name asks for none.
+/// Reads the class of a claim's spec. An empty name means no class.
 #[must_use]
 pub fn asked_class(spec: Cursor<'_>, meta: Option<&Meta>) -> AskedClass {
     let old = meta.and_then(|meta| meta.annotations.get(OLD_CLASS));
@@ -105,7 +105,7 @@ fn bytes(parent: Option<Cursor<'_>>, key: &str) -> i64 {
     size.get(&ResourceName::parse("storage"))
 }
 
-/// Reads what a claim asks of a volume that is there already.
+/// Reads the requirements of a claim on an existing volume.
 fn wish(spec: Cursor<'_>, modes: &BTreeSet<Arc<str>>) -> VolumeWish {
     VolumeWish {
         bytes: bytes(spec.get("resources"), "requests"),
@@ -115,7 +115,7 @@ fn wish(spec: Cursor<'_>, modes: &BTreeSet<Arc<str>>) -> VolumeWish {
     }
 }
 
-/// Volumes of Kubernetes' own kinds, and the drivers that took their place.
+/// In-tree volume types, and the drivers that replaced them.
 const IN_TREE: [(&str, &str); 2] = [("azureDisk", "disk.csi.azure.com"), ("azureFile", "file.csi.azure.com")];
 
 fn volume(object: Cursor<'_>, meta: Meta) -> Option<Volume> {
@@ -179,7 +179,7 @@ fn class(object: Cursor<'_>, meta: Meta) -> Option<StorageClass> {
     })
 }
 
-/// Leaves out terms that ask for nothing: Kubernetes lets them select nothing.
+/// Drops empty terms, which select nothing in Kubernetes.
 fn asking(terms: impl Iterator<Item = Requirements>) -> Vec<Requirements> {
     terms.filter(|term| !term.is_empty()).collect()
 }

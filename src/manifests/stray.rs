@@ -1,7 +1,7 @@
-//! Documents that are no objects of Kubernetes: what is passed over, and what is a fault.
+//! Documents that are not Kubernetes objects: decides which are skipped and which are faults.
 //!
-//! A folder holds files of other tools beside manifests, so that what was found by walking one is passed over where
-//! nothing says that an object was meant. Nothing that says so is ever passed over: half a manifest is a fault.
+//! A folder may hold files of other tools beside manifests, so files found by walking one are skipped if nothing
+//! suggests an object. Anything that suggests an object is never skipped: half a manifest is a fault.
 
 use std::sync::Arc;
 
@@ -11,27 +11,27 @@ use super::kind;
 use super::source::Source;
 use super::tree::{Tree, Value};
 
-/// What documents that are no objects of Kubernetes are counted as.
+/// Category under which documents that are not Kubernetes objects are counted.
 pub const NO_OBJECT: &str = "documents without a kind";
 
-/// How much of a source may be passed over.
+/// Which documents of a source may be skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Lenience {
     /// Whether documents of any form may be.
     is_walked: bool,
-    /// Whether what cannot be read may be: nothing in it looks like an object.
+    /// Whether unreadable documents may be, because nothing in the source looks like an object.
     pub is_unreadable_passed_over: bool,
 }
 
 impl Lenience {
-    /// Returns how a source is taken.
+    /// Returns the leniency for a source.
     #[must_use]
     pub fn of(source: &Source) -> Self {
         let is_walked = source.is_walked;
         Self { is_walked, is_unreadable_passed_over: is_walked && !is_like_objects(&source.bytes) }
     }
 
-    /// Returns whether a document is passed over.
+    /// Returns whether a document is skipped.
     #[must_use]
     pub fn passes_over(self, tree: &Tree) -> bool {
         let has = |key| tree.get(key).is_some_and(|value| value.value != Value::Null);
@@ -49,18 +49,17 @@ impl Lenience {
     }
 }
 
-/// Returns whether a document with `apiVersion` or `kind` alone was meant as an object: it has a name, or a kind that
-/// is read.
+/// Returns whether a document with only `apiVersion` or `kind` was meant as an object: it has a name, or a known kind.
 fn is_half_an_object(tree: &Tree) -> bool {
     let has_name = ["name", "generateName"].iter().any(|key| tree.at(&["metadata", key]).is_some());
     let is_read = |name: &str| kind::READ_KINDS.iter().any(|(_, read)| *read == name);
     has_name || tree.text("kind").is_some_and(is_read)
 }
 
-/// Returns whether a text that cannot be read may be one of objects: a line of it begins with `apiVersion`, at any
-/// indentation, or with `kind` at none. JSON often has a `kind` of its own further in.
+/// Returns whether an unreadable text may hold objects: one of its lines begins with `apiVersion`, at any indentation,
+/// or with `kind` at none. JSON often has an unrelated nested `kind`.
 fn is_like_objects(bytes: &[u8]) -> bool {
-    // Without the zeros that UTF-16 has between letters, as PowerShell writes what `kubectl` prints.
+    // Drop the zero bytes between letters in UTF-16, which PowerShell writes for `kubectl` output.
     let bytes: Vec<u8> = bytes.iter().copied().filter(|byte| *byte != 0).collect();
     let text = String::from_utf8_lossy(&bytes);
     let is_key = |line: &str, key: &str| {
@@ -76,7 +75,7 @@ fn is_like_objects(bytes: &[u8]) -> bool {
         .any(|line| is_version(line) || is_key(line, "kind"))
 }
 
-/// Adds the faults of an object that does not say what it is.
+/// Adds the faults of an object without `apiVersion` or `kind`.
 pub fn judge(object: Cursor<'_>) {
     let missing: Vec<&str> =
         ["apiVersion", "kind"].into_iter().filter(|key| object.get(key).is_none()).collect();
@@ -90,10 +89,10 @@ pub fn judge(object: Cursor<'_>) {
     }
 }
 
-/// The fault of a document that is no map.
+/// Returns the fault of a document that is not a map.
 #[must_use]
 pub fn no_object(file: &Arc<str>, tree: &Tree) -> Fault {
-    // A text that is the whole of a file may be a token: it is not repeated.
+    // A text that fills a whole file may be a token, so do not print it.
     let is = if tree.as_text().is_some() { "text".to_owned() } else { tree.value.describe() };
     let hint = if tree.as_list().is_some() {
         "write objects one after another with `---` between them, or as `items` of a List; leave the file out if it is not a manifest"

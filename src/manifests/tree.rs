@@ -1,6 +1,6 @@
 //! A parsed document in which every node keeps its line.
 //!
-//! Numbers keep their digits: nothing is rounded on the way to a quantity.
+//! Numbers keep their digits: nothing is rounded before it becomes a quantity.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::Digest;
 use super::fault::Segment;
 use super::scalar::Truth;
 
-/// A value and the line where it starts.
+/// A value and the line on which it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tree {
     /// The line, from 1.
@@ -18,14 +18,14 @@ pub struct Tree {
     pub value: Value,
 }
 
-/// What stands at a place of a document.
+/// A value in a document.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// Nothing.
     Null,
-    /// A truth value.
+    /// A boolean.
     Bool(Truth),
-    /// A whole number within 64 bits.
+    /// An integer within 64 bits.
     Integer(i64),
     /// Any other number, by its digits.
     Decimal(Arc<str>),
@@ -49,7 +49,7 @@ pub struct Entry {
 }
 
 impl Value {
-    /// Says what kind of value it is, with its article, for messages.
+    /// Describes the type of the value, with its article, for messages.
     #[must_use]
     pub fn describe(&self) -> String {
         match self {
@@ -67,7 +67,7 @@ impl Value {
     }
 }
 
-/// Cuts text that a message quotes to a readable length.
+/// Shortens quoted text in a message to a readable length.
 #[must_use]
 pub fn shortened(text: &str) -> String {
     const SHOWN_MAX: usize = 60;
@@ -78,8 +78,8 @@ pub fn shortened(text: &str) -> String {
     shown
 }
 
-/// Cuts text in its middle to so many characters: what programs complain of begins with what they did and ends with
-/// the cause, so that two thirds of what is left are its end.
+/// Shortens text in its middle to a number of characters. Error messages begin with the action and end with the cause,
+/// so two thirds of the rest are from the end.
 #[must_use]
 pub fn shortened_within(text: &str, most: usize) -> String {
     let count = text.chars().count();
@@ -92,37 +92,37 @@ pub fn shortened_within(text: &str, most: usize) -> String {
 }
 
 impl Tree {
-    /// Returns the text that this is.
+    /// Returns the text; `None` if it is not text.
     #[must_use]
     pub const fn as_text(&self) -> Option<&Arc<str>> {
         if let Value::Text(text) = &self.value { Some(text) } else { None }
     }
 
-    /// Returns the items of the list that this is.
+    /// Returns the items; `None` if it is not a list.
     #[must_use]
     pub fn as_list(&self) -> Option<&[Self]> {
         if let Value::List(items) = &self.value { Some(items) } else { None }
     }
 
-    /// Returns the entries of the map that this is.
+    /// Returns the entries; `None` if it is not a map.
     #[must_use]
     pub fn as_map(&self) -> Option<&[Entry]> {
         if let Value::Map(entries) = &self.value { Some(entries) } else { None }
     }
 
-    /// Returns the value of a key; `None` where there is no such key or this is not a map.
+    /// Returns the value of a key; `None` if there is no such key or this is not a map.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Self> {
         self.as_map()?.iter().find(|entry| &*entry.key == key).map(|entry| &entry.value)
     }
 
-    /// Returns the value at the end of these keys.
+    /// Returns the value at a path of keys.
     #[must_use]
     pub fn at(&self, keys: &[&str]) -> Option<&Self> {
         keys.iter().try_fold(self, |tree, key| tree.get(key))
     }
 
-    /// Returns the text of a key, where it is text.
+    /// Returns the text of a key, if it is text.
     #[must_use]
     pub fn text(&self, key: &str) -> Option<&str> {
         self.get(key)?.as_text().map(|text| &**text)
@@ -137,7 +137,7 @@ impl Tree {
         })
     }
 
-    /// Returns the line of the value at this path, or of the nearest place above it that exists.
+    /// Returns the line of the value at this path, or of the nearest existing parent.
     #[must_use]
     pub fn line_of(&self, path: &[Segment]) -> usize {
         let mut tree = self;
@@ -159,7 +159,7 @@ impl Tree {
         line
     }
 
-    /// Returns the path from here to a node, found by its identity.
+    /// Returns the path from here to a node, identified by its address.
     #[must_use]
     pub fn path_to(&self, node: &Self) -> Option<Vec<Segment>> {
         if std::ptr::eq(self, node) {
@@ -181,7 +181,7 @@ impl Tree {
         })
     }
 
-    /// Returns the JSON value; numbers that JSON cannot say become text.
+    /// Returns the JSON value; numbers that JSON cannot represent become text.
     #[must_use]
     pub fn to_json(&self) -> serde_json::Value {
         match &self.value {
@@ -199,7 +199,7 @@ impl Tree {
         }
     }
 
-    /// Returns the digest of the content: the same whatever the order of keys and the lines.
+    /// Returns the digest of the content, independent of the order of keys and of lines.
     #[must_use]
     pub fn digest(&self) -> Digest {
         let mut bytes = Vec::new();
@@ -237,10 +237,10 @@ impl Tree {
     }
 }
 
-/// Returns the first key that stands twice, with the line of its second place.
+/// Returns the first duplicate key, with the line of its second occurrence.
 #[must_use]
 pub fn duplicate_key(entries: &[Entry]) -> Option<&Entry> {
-    // Most maps are small: comparing all pairs is then faster than sorting.
+    // Most maps are small, and comparing all pairs is then faster than sorting.
     if entries.len() <= 12 {
         return entries
             .iter()

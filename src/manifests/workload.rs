@@ -1,4 +1,4 @@
-//! Workloads: their template, and how many pods they want.
+//! Reads workloads: their pod template, and the desired number of pods.
 
 use std::sync::Arc;
 
@@ -16,47 +16,47 @@ use super::source::PODS_MAX;
 pub struct WorkloadObject {
     /// Kind, namespace and name.
     pub id: Workload,
-    /// What it is treated as.
+    /// Its kind, for counting pods.
     pub kind: WorkloadKind,
-    /// What made it, if anything did.
+    /// Its owner, if it has one.
     pub owner: Option<Workload>,
-    /// What its pods are.
+    /// The body of its pods.
     pub body: PodBody,
-    /// The node that its template names.
+    /// The node named in its template.
     pub node: Option<NodeName>,
-    /// Whether its pods ask not to be disrupted.
+    /// Whether its pods are marked do-not-disrupt.
     pub is_do_not_disrupt: bool,
-    /// How many pods it wants.
+    /// Its desired number of pods.
     pub count: Count,
-    /// Whether a cluster made it, rather than that somebody wrote it.
+    /// Whether a cluster created it, rather than a person.
     pub is_made: bool,
-    /// Whether only those of its pods count that exist.
+    /// Whether only its existing pods count.
     pub is_as_it_runs: bool,
     /// The ordinal of the first pod of a StatefulSet.
     pub first_ordinal: i64,
 }
 
-/// How many pods a workload wants.
+/// Desired number of pods of a workload.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Count {
     /// Pods; 0 for a DaemonSet.
     pub replicas: i64,
-    /// Whether the object itself says so, rather than a default or a reckoning.
+    /// Whether the object itself sets it, rather than a default or a computation.
     pub is_written: bool,
-    /// How many pods come together: those of one job, else one.
+    /// Number of pods created together: those of one job, else one.
     pub pods_of_one: i64,
     /// How a CronJob or a suspended Job was counted.
     pub how: Option<String>,
 }
 
 impl Count {
-    /// Makes the count that an object says.
+    /// Creates a count that the object sets.
     #[must_use]
     pub const fn written(replicas: i64) -> Self {
         Self { replicas, is_written: true, pods_of_one: 1, how: None }
     }
 
-    /// Reads `spec.replicas`, without which Kubernetes takes one.
+    /// Reads `spec.replicas`; Kubernetes defaults to one.
     #[must_use]
     pub fn of_replicas(spec: Cursor<'_>) -> Self {
         let written = replicas(spec, "replicas");
@@ -68,7 +68,7 @@ impl Count {
 #[must_use]
 pub fn read(object: Cursor<'_>, kind: WorkloadKind) -> Option<WorkloadObject> {
     let meta = Meta::read(object);
-    // The template of a PodTemplate stands beside its metadata.
+    // A PodTemplate has its template beside its metadata.
     let spec = if kind == WorkloadKind::Template { Some(object) } else { object.get("spec") };
     let Some(spec) = spec else {
         object.missing("spec", "a workload needs `spec.template`");
@@ -128,7 +128,7 @@ pub fn identity(object: Cursor<'_>, meta: &Meta) -> Option<Workload> {
     Some(Workload { kind, namespace: meta.namespace.clone(), name: Arc::clone(&meta.name) })
 }
 
-/// Returns what controls an object, as a workload.
+/// Returns the controlling owner of an object, as a workload.
 #[must_use]
 pub fn owner(meta: &Meta) -> Option<Workload> {
     let owner = meta.owner.as_ref()?;
@@ -136,7 +136,7 @@ pub fn owner(meta: &Meta) -> Option<Workload> {
     Some(Workload { kind, namespace: meta.namespace.clone(), name })
 }
 
-/// Writes a workload as `Kind/namespace/name`.
+/// Formats a workload as `Kind/namespace/name`.
 #[must_use]
 pub fn path(workload: &Workload) -> String {
     format!("{}/{}/{}", workload.kind, workload.namespace, workload.name)
@@ -150,7 +150,7 @@ fn nested<'a>(parent: Cursor<'a>, key: &str) -> Option<Cursor<'a>> {
     field
 }
 
-/// Adds the fault of a selector that does not select the pods of its own template.
+/// Adds a fault if the selector does not select the pods of its own template.
 fn judge_selector(spec: Cursor<'_>, kind: WorkloadKind, body: &PodBody) {
     let selects = match kind {
         WorkloadKind::Deployment
@@ -190,7 +190,7 @@ pub fn replicas(spec: Cursor<'_>, key: &str) -> Option<i64> {
     Some(count)
 }
 
-/// Reads `template`: what its pods are, the node that it names, and whether it asks for no disruption.
+/// Reads `template`: the body of its pods, the node that it names, and whether it is marked do-not-disrupt.
 fn template(spec: Cursor<'_>) -> Option<(PodBody, Option<NodeName>, bool)> {
     let Some(template) = spec.get("template") else {
         spec.missing("template", "a workload needs a pod template");

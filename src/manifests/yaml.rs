@@ -1,7 +1,7 @@
-//! YAML text -> trees, one for each document, as `kubectl` reads it.
+//! Parses YAML text into trees, one for each document, as `kubectl` reads it.
 //!
-//! Built on the events of `granit-parser`. Merge keys are merged, aliases written out within a budget,
-//! duplicate keys refused. After a document that cannot be read, the next one is.
+//! Built on the events of `granit-parser`. Merge keys are merged, aliases are expanded within a budget, and duplicate
+//! keys are refused. After an unreadable document, reading continues with the next one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,9 +13,8 @@ use super::scalar::resolve;
 use super::source::{DEPTH_MAX, NODES_MAX};
 use super::tree::{Entry, Tree, Value, duplicate_key, shortened};
 
-/// Reads every document of a text and hands each on, or the fault that makes it unreadable, until `each`
-/// wants no more. `lines_before`
-/// is how many lines of the file stand before the text. Documents without content are passed over.
+/// Calls `each` with every document of a text, or the fault that makes it unreadable, until it returns false.
+/// `lines_before` is the number of lines before the text in the file. Empty documents are skipped.
 pub fn read(
     file: &Arc<str>,
     text: &str,
@@ -52,7 +51,7 @@ pub fn read(
     }
 }
 
-/// What to do with a template of Helm.
+/// Hint for Helm templates.
 pub const TEMPLATE: &str =
     "it looks like a Helm template: render the chart with `helm template` and pass the output";
 
@@ -79,8 +78,8 @@ fn scan_fault(file: &Arc<str>, text: &str, lines_before: usize, error: &ScanErro
     }
 }
 
-/// Returns the line whose indentation holds the tab that the parser stumbled over. It names the line where the
-/// value began that the tab is in, or the one after the tab.
+/// Returns the line whose indentation holds the tab that the parser rejected. The parser reports the line on which the
+/// enclosing value began, or the one after the tab.
 fn tab_line(text: &str, marked: usize, info: &str) -> Option<usize> {
     let is_tabbed = |line: &str| line.trim_start_matches([' ', '-']).starts_with('\t');
     let numbered = text.lines().enumerate().map(|(index, line)| (index + 1, line));
@@ -90,13 +89,13 @@ fn tab_line(text: &str, marked: usize, info: &str) -> Option<usize> {
     (is_about_tabs || number <= marked).then_some(number)
 }
 
-/// A list or a map that is not closed yet.
+/// An open list or map.
 struct Frame {
     line: usize,
     anchor: usize,
-    /// How many nodes the document had when it began.
+    /// Number of nodes in the document when it began.
     nodes_before: usize,
-    /// The deepest nesting below it so far.
+    /// Maximum nesting depth below it so far.
     depth: usize,
     content: Content,
 }
@@ -133,7 +132,7 @@ impl<'a> Builder<'a> {
         Self { file, lines_before, frames: Vec::new(), anchors: BTreeMap::new(), nodes: 0, root: None }
     }
 
-    /// Takes an event in; returns the document at its end.
+    /// Processes an event; returns the document at its end.
     #[expect(
         clippy::wildcard_enum_match_arm,
         reason = "the parser's events may grow; those that hold values are named"
@@ -159,7 +158,7 @@ impl<'a> Builder<'a> {
             }
             Event::SequenceEnd | Event::MappingEnd => self.close()?,
             Event::Alias(anchor) => self.alias(anchor, line)?,
-            // The stream's ends and what the options switch off say nothing about values.
+            // Stream markers, and events switched off by the options, carry no values.
             _ => {}
         }
         Ok(None)
@@ -169,7 +168,7 @@ impl<'a> Builder<'a> {
         Fault::at(self.file, line, message)
     }
 
-    /// Refuses tags that name types of a program or of another tool: Kubernetes has none of them.
+    /// Refuses tags for types of a program or another tool, which Kubernetes does not have.
     fn known_tag(&self, tag: Option<&Tag>, line: usize) -> Result<(), Fault> {
         let Some(tag) = tag.filter(|tag| tag.core_suffix().is_none()) else { return Ok(()) };
         let (handle, suffix) = tag.parts();
@@ -253,7 +252,7 @@ impl<'a> Builder<'a> {
         self.place(tree, depth + 1, false)
     }
 
-    /// Adds what `<<` names to a map: its own keys win, then the earlier of the maps that are merged.
+    /// Adds merged maps (`<<`) to a map: its own keys win, then those of earlier merged maps.
     fn merged(&self, mut entries: Vec<Entry>, merged: Vec<Tree>) -> Result<Vec<Entry>, Fault> {
         if let Some(twice) = duplicate_key(&entries) {
             let message = format!("duplicate key `{}`: is a `---` missing?", twice.key);
@@ -289,7 +288,7 @@ impl<'a> Builder<'a> {
         self.place(tree, depth, false)
     }
 
-    /// Takes in a scalar.
+    /// Adds a scalar.
     fn finish(&mut self, tree: Tree, anchor: usize, nodes: usize, is_merge: bool) -> Result<(), Fault> {
         self.count(nodes, tree.line)?;
         self.keep_anchor(&tree, anchor, nodes, 0)?;
@@ -298,14 +297,14 @@ impl<'a> Builder<'a> {
 
     fn keep_anchor(&mut self, tree: &Tree, anchor: usize, nodes: usize, depth: usize) -> Result<(), Fault> {
         if anchor > 0 {
-            // The copy that is kept counts too: nested anchors would multiply otherwise.
+            // The stored copy counts too, otherwise nested anchors would multiply.
             self.count(nodes, tree.line)?;
             self.anchors.insert(anchor, Anchored { tree: tree.clone(), nodes, depth });
         }
         Ok(())
     }
 
-    /// Puts a finished node where it belongs: into the open list or map, or at the root.
+    /// Adds a finished node to the open list or map, or sets it as the root.
     fn place(&mut self, tree: Tree, depth: usize, is_merge: bool) -> Result<(), Fault> {
         let file = self.file;
         let Some(frame) = self.frames.last_mut() else {
@@ -329,7 +328,7 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// Returns the text of a key: numbers and truth values become text, as they do on the way to JSON.
+/// Returns the text of a key: numbers and booleans become text, as in the conversion to JSON.
 fn key_text(file: &Arc<str>, tree: Tree) -> Result<Arc<str>, Fault> {
     match tree.value {
         Value::Text(text) | Value::Decimal(text) => Ok(text),

@@ -1,9 +1,9 @@
-//! How many nodes of a pool may go at once, by its disruption budgets and by what the fleet keeps back.
+//! How many nodes of a pool may be disrupted concurrently, by its disruption budgets and the fleet's holds.
 //!
-//! Karpenter core's rules: of all budgets that hold now and limit the reason the smallest counts, less the nodes that
-//! are not ready or going already, as those are out with what goes; a window
-//! is open from each hit of its schedule (UTC) for its duration; a schedule that cannot be read lets
-//! nothing go. Without a time every window counts as open, the stricter reading, and that is reported.
+//! The rules are Karpenter core's. Of all active budgets that list the reason, the strictest applies; nodes that are
+//! not ready or already being deleted count against it. A budget's window opens at each hit of its schedule (UTC) and
+//! lasts for its duration. A schedule that cannot be parsed blocks all disruption. Without a time every window counts
+//! as open, the stricter reading, and that is reported.
 
 use std::collections::BTreeSet;
 
@@ -13,24 +13,24 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::{Budget, BudgetNodes, DisruptionReason, Hold, Holds, Node, NodeName, NodeStage, Pool, PoolName};
 
-/// The most nodes of a pool that are repaired at once (Karpenter's rule): where more are unhealthy, something else is
-/// wrong than they.
+/// Maximum share of a pool's nodes repaired concurrently (Karpenter's rule): if more are unhealthy, the nodes are not
+/// the cause.
 pub const UNHEALTHY_MAX: BudgetNodes = BudgetNodes::Percent(20);
 
-/// Whether a budget holds at a time.
+/// Whether a budget is active at a given time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Window {
-    /// It holds.
+    /// It is active.
     Open,
-    /// It does not hold.
+    /// It is not active.
     Closed,
-    /// There is no time to tell by; it is taken as open.
+    /// Unknown without a time; treated as active.
     Undecided,
-    /// Its schedule cannot be read.
+    /// Its schedule cannot be parsed.
     Unreadable,
 }
 
-/// Returns whether the budget holds at this time.
+/// Returns whether the budget is active at this time.
 #[must_use]
 pub fn window(budget: &Budget, at: Option<Timestamp>) -> Window {
     let Some((schedule, duration)) = &budget.window else {
@@ -53,20 +53,20 @@ pub fn window(budget: &Budget, at: Option<Timestamp>) -> Window {
     }
 }
 
-/// The nodes of a pool as its budgets count them: those that are out already use them up.
+/// The nodes of a pool as its budgets count them: unavailable nodes already consume the budget.
 #[derive(Clone, Debug)]
 pub struct PoolNodes<'a> {
-    /// How many have joined and are not leaving: percentages are of them.
+    /// Number of nodes that have joined and are not being deleted; percentages are based on it.
     pub joined: usize,
-    /// How many are leaving already.
+    /// Number of nodes already being deleted.
     pub leaving: usize,
-    /// Those of the joined that are not ready.
+    /// Joined nodes that are not ready.
     pub not_ready: BTreeSet<&'a NodeName>,
 }
 
 impl<'a> PoolNodes<'a> {
-    /// Counts the nodes of a pool. Of those that are not ready Karpenter counts what it manages: where no node has a
-    /// NodeClaim, none was listed.
+    /// Counts the nodes of a pool. Like Karpenter, counts only managed nodes as not ready; if no node has a NodeClaim,
+    /// none were listed, and every node counts.
     #[must_use]
     pub fn of(nodes: &'a [Node], pool: &PoolName) -> Self {
         let has_claims = nodes.iter().any(|node| node.claim.is_some());
@@ -84,8 +84,8 @@ impl<'a> PoolNodes<'a> {
         counted
     }
 
-    /// Returns how many nodes that stay are not ready beside those that go: what goes is counted with what goes. What no
-    /// budget lists is only paced, whoever else is not ready.
+    /// Returns the number of kept nodes that are not ready; nodes that are removed are counted as removals instead.
+    /// Returns 0 for reasons that budgets cannot list: budgets only pace those.
     #[must_use]
     pub fn down_beside(&self, reason: DisruptionReason, goes: impl Fn(&NodeName) -> bool) -> usize {
         match reason.is_budgeted() {
@@ -94,12 +94,12 @@ impl<'a> PoolNodes<'a> {
         }
     }
 
-    /// Returns how many nodes are out already before this one goes for a reason.
+    /// Returns how many nodes are already unavailable before this one is disrupted for a reason.
     fn out_before(&self, reason: DisruptionReason, node: &NodeName) -> usize {
         self.leaving + self.down_beside(reason, |other| other == node)
     }
 
-    /// Returns that nodes which are out use the budgets up, for people.
+    /// Describes for users which unavailable nodes exhaust the budgets.
     fn used_up(&self, reason: DisruptionReason, node: &NodeName) -> String {
         let down = self.down_beside(reason, |other| other == node);
         let first = self.not_ready.iter().find(|other| **other != node).filter(|_| down > 0);
@@ -114,21 +114,21 @@ impl<'a> PoolNodes<'a> {
     }
 }
 
-/// What a pool's budgets and the fleet say at one time.
+/// The limits that a pool's budgets and the fleet set at one time.
 #[derive(Clone, Debug)]
 pub struct Allowance<'a> {
     pool: &'a PoolName,
     holds: &'a Holds,
     at: Option<Timestamp>,
     holding: Vec<&'a Budget>,
-    /// Schedules that could not be read: nothing may go.
+    /// Schedules that cannot be parsed; they block all disruption.
     pub unreadable: Vec<&'a str>,
-    /// Schedules that were taken as open for want of a time.
+    /// Schedules treated as open because no time is known.
     pub undecided: Vec<&'a str>,
 }
 
 impl<'a> Allowance<'a> {
-    /// Returns what the pool's budgets and the fleet say at this time.
+    /// Returns the limits of this pool's budgets and the fleet at this time.
     #[must_use]
     pub fn of(pool: &'a Pool, holds: &'a Holds, at: Option<Timestamp>) -> Self {
         let mut allowance = Self::without_budgets(&pool.name, holds, at);
@@ -147,22 +147,23 @@ impl<'a> Allowance<'a> {
         allowance
     }
 
-    /// Returns what the fleet says of a pool that has no budgets, or is gone and has none that are known.
+    /// Returns the limits of the fleet alone, for a pool that has no budgets or no longer exists.
     #[must_use]
     pub fn without_budgets(pool: &'a PoolName, holds: &'a Holds, at: Option<Timestamp>) -> Self {
         let (holding, unreadable, undecided) = (Vec::new(), Vec::new(), Vec::new());
         Self { pool, holds, at, holding, unreadable, undecided }
     }
 
-    /// Returns what of the fleet keeps the pool's nodes from going for this reason.
+    /// Returns the fleet's hold that blocks removals from this pool for this reason.
     #[must_use]
     pub fn hold(&self, reason: DisruptionReason) -> Option<Hold> {
         self.holds.on_removal(self.pool, reason, self.at)
     }
 
-    /// Returns how many of so many nodes may go at once for this reason; without any budget all may. What no budget can
-    /// list is paced by them, and never held back by them: one node may always go, and of unhealthy ones no more than
-    /// [`UNHEALTHY_MAX`]. They say nothing of nodes that are destroyed or deleted on request.
+    /// Returns how many of a pool's `pool_nodes` nodes may be disrupted concurrently for this reason; unlimited without
+    /// a budget. Budgets pace reasons that they cannot list but never block them: one node is always allowed, and of
+    /// unhealthy nodes at most [`UNHEALTHY_MAX`]. Budgets do not apply to nodes that are destroyed or deleted on
+    /// request.
     #[must_use]
     pub fn nodes(&self, reason: DisruptionReason, pool_nodes: usize) -> usize {
         if self.hold(reason).is_some() {
@@ -180,7 +181,7 @@ impl<'a> Allowance<'a> {
         if reason.is_budgeted() { least } else { least.max(1) }
     }
 
-    /// Returns why nothing may go for this reason, if that is so, for people.
+    /// Returns, for users, why no node may be disrupted for this reason; `None` if some may.
     #[must_use]
     pub fn refusal(&self, reason: DisruptionReason, pool_nodes: usize) -> Option<String> {
         if let Some(hold) = self.hold(reason) {
@@ -201,10 +202,11 @@ impl<'a> Allowance<'a> {
         })
     }
 
-    /// Returns why this node may not go now for this reason, if that is so, for people: none may, or others are out.
+    /// Returns, for users, why this node may not be disrupted now for this reason: either none may, or unavailable
+    /// nodes exhaust the budgets.
     #[must_use]
     pub fn kept(&self, reason: DisruptionReason, node: &NodeName, nodes: &PoolNodes<'_>) -> Option<String> {
-        // One node at least, as any percentage of one node is.
+        // At least one node: any percentage of one node is one.
         let joined = nodes.joined.max(1);
         self.refusal(reason, joined).or_else(|| {
             let is_used_up = nodes.out_before(reason, node) >= self.nodes(reason, joined);

@@ -1,4 +1,4 @@
-//! Money and how capacity is bought. Integers with units; never a float.
+//! Money and capacity types. Integers with units, never floats.
 
 use std::fmt;
 use std::iter::Sum;

@@ -1,13 +1,13 @@
-//! Somebody whose approval of a plan counted, and what it rests on.
+//! A person whose approval of a plan counted, and the record of that approval.
 
 use std::fmt;
 
-/// Somebody whose approval counted.
+/// A person whose approval counted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Approver {
-    /// Who, as the forge or the cluster names them.
+    /// Name of the person in the forge or the cluster.
     pub by: String,
-    /// What says so: the pull request with the commit that was approved, or the NodePlanApproval.
+    /// Record of the approval: the pull request with the approved commit, or the NodePlanApproval.
     pub record: String,
 }
 

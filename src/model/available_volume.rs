@@ -1,7 +1,7 @@
-//! Volumes that somebody made beforehand, and claims that may take them.
+//! Statically provisioned volumes and the claims that may bind to them.
 //!
-//! The rule is Kubernetes' (`FindMatchingVolume`): the volume is of the claim's class, has at least its size, all its access
-//! modes and its mode, and the labels that it selects. Which of several is taken is not said here.
+//! The rule is Kubernetes' (`FindMatchingVolume`): the volume has the claim's class and volume mode, at least its size,
+//! all its access modes, and the labels that it selects. Never decides which of several matching volumes is bound.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

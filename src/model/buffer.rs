@@ -1,33 +1,33 @@
-//! CapacityBuffers: room that is kept free for pods to come.
+//! CapacityBuffers: capacity kept free for future pods.
 
 use std::sync::Arc;
 
 use super::{BufferName, Namespace, Resources, Workload};
 
-/// The strategy that keeps room by placeholders for pods, and the one that is meant where none is named.
+/// The strategy that reserves capacity with placeholder pods; the default.
 pub const ACTIVE_CAPACITY: &str = "buffer.x-k8s.io/active-capacity";
 
-/// A CapacityBuffer: which pods room is kept for, and for how many.
+/// A CapacityBuffer: the kind and number of pods for which capacity is kept free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
     /// Its namespace.
     pub namespace: Namespace,
     /// Its name.
     pub name: BufferName,
-    /// How the room is kept, such as [`ACTIVE_CAPACITY`].
+    /// Provisioning strategy, such as [`ACTIVE_CAPACITY`].
     pub strategy: Arc<str>,
-    /// What the pods are.
+    /// The pods that the capacity is for.
     pub pods: BufferPods,
-    /// For how many pods.
+    /// Number of pods.
     pub replicas: Option<u32>,
-    /// For how many pods, as a percentage of the workload's.
+    /// Number of pods as a percentage of the workload's replicas.
     pub percent: Option<u32>,
-    /// The most that the room may come to; a resource that is not named is not limited. `None` where the buffer
-    /// says nothing of limits.
+    /// Upper limits of the reserved capacity; a resource that is not named is unlimited. `None` if the buffer sets no
+    /// limits.
     pub limits: Option<Resources>,
 }
 
-/// Which pods a buffer keeps room for.
+/// The pods for which a buffer keeps capacity free.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum BufferPods {
     /// Pods of the PodTemplate of this name, in the buffer's namespace.

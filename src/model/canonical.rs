@@ -1,4 +1,4 @@
-//! Canonical bytes and their digest: the same value gives the same text on every machine.
+//! Canonical bytes and their digest: equal values serialize identically on every machine.
 
 use std::fmt;
 

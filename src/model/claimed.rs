@@ -1,6 +1,6 @@
-//! What a NodeClaim says of its node that the node does not say itself, and what a node complains of.
+//! Facts about a node that only its NodeClaim records, and the node's unhealthy conditions.
 //!
-//! Values only: whether anything follows from them is decided elsewhere.
+//! Values only; never draws conclusions from them.
 
 use std::collections::BTreeSet;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! PodDisruptionBudgets: how many pods of a kind must stay while others are evicted.
+//! PodDisruptionBudgets: how many matching pods must stay available during evictions.
 
 use std::sync::Arc;
 

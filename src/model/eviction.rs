@@ -1,7 +1,8 @@
-//! How many pods may be evicted at once, by their PodDisruptionBudgets, and which not at all for their gang.
+//! How many pods PodDisruptionBudgets allow to be evicted concurrently, and which pods their gang keeps from eviction.
 //!
-//! The rules of Kubernetes' disruption controller and of its eviction API. What the cluster has counted itself counts;
-//! budgets of manifests carry no count, so that it is made here from the pods. Nothing here knows waves.
+//! The rules are those of Kubernetes' disruption controller and eviction API. Counts that the cluster computed are used
+//! as they are; budgets from manifests have none, so their counts are computed here from the pods. Knows nothing of
+//! waves.
 
 use std::collections::BTreeMap;
 
@@ -9,25 +10,25 @@ use super::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPo
 use super::gang::{Gang, Gangs, down};
 use super::{Namespace, Node, Pod, PodKey, PodPlace};
 
-/// A budget with what it lets go.
+/// A budget and the number of evictions that it allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Guard<'a> {
     /// The budget.
     pub budget: &'a DisruptionBudget,
-    /// How many of its pods may be evicted before the first of them is up again elsewhere.
+    /// Number of its pods that may be evicted before the first of them is ready again elsewhere.
     pub allowed: u32,
 }
 
-/// What all budgets let go.
+/// Evictions allowed by all budgets.
 #[derive(Clone, Debug, Default)]
 pub struct Evictions<'a> {
     guards: Vec<Guard<'a>>,
     by_namespace: BTreeMap<&'a Namespace, Vec<usize>>,
-    /// The pods whose gang runs no more than must run.
+    /// Pods of gangs that run no more than their minimum.
     bound_together: BTreeMap<&'a PodKey, TooFew>,
 }
 
-/// How many of a gang run, which are too few for one to go.
+/// A gang's number of running pods, too low for an eviction.
 #[derive(Clone, Debug)]
 struct TooFew {
     gang: String,
@@ -44,7 +45,7 @@ impl TooFew {
 }
 
 impl<'a> Evictions<'a> {
-    /// Counts what each budget lets go of these pods.
+    /// Computes how many of these pods each budget allows to be evicted.
     #[must_use]
     pub fn of(budgets: &'a [DisruptionBudget], pods: &[Pod]) -> Self {
         let mut evictions = Self::default();
@@ -59,8 +60,8 @@ impl<'a> Evictions<'a> {
         evictions
     }
 
-    /// Keeps the pods of gangs of which no more run than must run. Where a node is going or not ready, what is there does not
-    /// count.
+    /// Protects the pods of gangs that run no more than their minimum. Pods on nodes that are being deleted or not
+    /// ready do not count as running.
     #[must_use]
     pub fn with_gangs(mut self, gangs: &Gangs<'a>, nodes: &[Node]) -> Self {
         if gangs.all().is_empty() {
@@ -76,7 +77,7 @@ impl<'a> Evictions<'a> {
         self
     }
 
-    /// Says which gang keeps a pod, where one does not let it go.
+    /// Describes the gang that keeps a pod from being evicted, if one does.
     #[must_use]
     pub fn why_bound_together(&self, pod: &Pod) -> Option<String> {
         let TooFew { gang, running, least, field } = self.bound_together.get(&pod.key)?;
@@ -84,20 +85,20 @@ impl<'a> Evictions<'a> {
         Some(format!("its pod `{key}` is one of {running} that run of {gang}, whose {field} is {least}"))
     }
 
-    /// Returns every budget, in the order in which they were given.
+    /// Returns all budgets in input order.
     #[must_use]
     pub fn guards(&self) -> &[Guard<'a>] {
         &self.guards
     }
 
-    /// Returns the budget at a place.
+    /// Returns the budget at an index.
     #[must_use]
     pub fn guard(&self, place: usize) -> Option<&Guard<'a>> {
         self.guards.get(place)
     }
 
-    /// Returns whether a pod may be evicted at all: its gang can do without it, at most one budget is about it (with several the eviction API
-    /// refuses), and that one lets a pod go. Pods of DaemonSets go with their node.
+    /// Returns whether a pod may be evicted at all: its gang does not need it, at most one budget selects it (the
+    /// eviction API refuses several), and that budget allows an eviction. DaemonSet pods are deleted with their node.
     #[must_use]
     pub fn may_leave(&self, pod: &Pod) -> bool {
         if pod.is_daemon {
@@ -117,7 +118,7 @@ impl<'a> Evictions<'a> {
         }
     }
 
-    /// Says which gang or budgets keep a pod, where they do not let it go.
+    /// Describes the gang or budgets that keep a pod from being evicted, if any do.
     #[must_use]
     pub fn why_stays(&self, pod: &Pod) -> Option<String> {
         if self.may_leave(pod) {
@@ -139,14 +140,14 @@ impl<'a> Evictions<'a> {
         })
     }
 
-    /// Returns the places of the budgets that a pod's eviction uses up by one. A pod that is not ready, or goes
-    /// already, is not counted among the healthy ones, so that its eviction takes nothing.
+    /// Returns the indices of the budgets from which evicting a pod takes one disruption. A pod that is not ready or is
+    /// already being deleted does not count as healthy, so its eviction takes none.
     pub fn used_by(&self, pod: &Pod) -> impl Iterator<Item = usize> {
         let is_counted = !pod.is_daemon && is_healthy(pod);
         self.about(pod).filter(move |_| is_counted)
     }
 
-    /// Returns the places of the budgets that are about a pod.
+    /// Returns the indices of the budgets that select a pod.
     pub fn about(&self, pod: &Pod) -> impl Iterator<Item = usize> {
         let places = self.by_namespace.get(&pod.key.namespace).map_or(&[][..], Vec::as_slice);
         let selects = |place: &usize| self.guards.get(*place).is_some_and(|guard| is_of(pod, guard.budget));
@@ -159,13 +160,13 @@ fn is_of(pod: &Pod, budget: &DisruptionBudget) -> bool {
         && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
 }
 
-/// Whether the disruption controller counts a pod as healthy: it runs, is ready and is not being deleted.
+/// Returns whether the disruption controller counts a pod as healthy: it runs, is ready and is not being deleted.
 fn is_healthy(pod: &Pod) -> bool {
     matches!(pod.place, PodPlace::Bound(_)) && !pod.state.is_unready && !pod.is_terminating
 }
 
-/// Counts as the disruption controller does: the healthy pods less those that must be healthy, a percentage of all
-/// pods being rounded up for both kinds of bound. A budget without a bound lets nothing go.
+/// Computes the allowed disruptions as the disruption controller does: healthy pods minus the required healthy ones,
+/// with percentages of all pods rounded up for both kinds of bound. A budget without a bound allows none.
 fn counted(budget: &DisruptionBudget, pods: &[Pod]) -> u32 {
     let own = || pods.iter().filter(|pod| is_of(pod, budget));
     let count = |pods: usize| u32::try_from(pods).unwrap_or(u32::MAX);
@@ -234,14 +235,14 @@ mod tests {
             (Least(Count(2)), 3, 0, 1),
             (Least(Count(3)), 3, 0, 0),
             (Least(Count(9)), 3, 0, 0),
-            // Percentages of all pods round up: 1.5 of 3 are 2, whichever bound it is.
+            // Percentages of all pods round up for both bounds: 1.5 of 3 becomes 2.
             (Least(Percent(50)), 3, 0, 1),
             (Most(Percent(50)), 3, 0, 2),
             (Most(Percent(1)), 3, 0, 1),
             (Least(Percent(100)), 3, 0, 0),
             (Most(Count(1)), 3, 0, 1),
             (Most(Count(0)), 3, 0, 0),
-            // What waits is missing already.
+            // Pending pods already count as unavailable.
             (Most(Count(1)), 2, 1, 0),
             (Most(Count(2)), 2, 1, 1),
             (Least(Percent(50)), 2, 2, 0),

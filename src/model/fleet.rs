@@ -1,4 +1,4 @@
-//! NodeFleet: what holds for the whole cluster.
+//! NodeFleet: cluster-wide settings.
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
-//! Gangs: pods of which Kubernetes' scheduler, or Volcano, binds at least so many or none.
+//! Gangs: groups of pods of which Kubernetes' scheduler or Volcano binds at least a minimum number or none.
 //!
-//! A pod names its group, and an object says how many pods of that group are the least. A group of policy `basic` is no gang:
-//! its pods are bound one by one. What exists is counted here; nothing is placed and nothing decided.
+//! A pod names its group, and an object sets the group's minimum. A group of policy `basic` is no gang: its pods are
+//! bound one by one. Only counts existing pods; never places or decides anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;

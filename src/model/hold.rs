@@ -1,7 +1,7 @@
-//! Changes that the fleet keeps back though they are due: freezes, and classes that are put on hold.
+//! Changes that the fleet holds back although they are due: freezes, and change classes on hold.
 //!
-//! Only what is done by choice is kept back: new nodes for pods that wait never are. A freeze with a schedule is open
-//! from each hit for its duration, as budgets' windows are; without a time it counts as open, the stricter reading.
+//! Only voluntary changes are held back, never new nodes for pending pods. A freeze with a schedule opens at each hit
+//! and lasts for its duration, like a budget's window; without a time it counts as open, the stricter reading.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -294,7 +294,7 @@ impl Holds {
             };
             Some(Hold { because, until })
         });
-        // No end is later than any.
+        // A hold without an end outlasts any other.
         holds.reduce(|one, other| match (one.until, other.until) {
             (Some(early), Some(late)) if late > early => other,
             (Some(_), None) => other,

@@ -1,4 +1,4 @@
-//! Instance types: what a size has, and where and for how much it can be had.
+//! Instance types: a VM size's capacity, and its offerings with their prices.
 
 use std::collections::BTreeSet;
 

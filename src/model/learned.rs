@@ -1,6 +1,6 @@
-//! What nodes that were made came to, as the NodeFleet remembers it: evidence that outlives the nodes.
+//! Observed results of created nodes, stored in the NodeFleet: evidence that outlives the nodes.
 //!
-//! Values only: what follows from them is decided elsewhere.
+//! Values only; never draws conclusions from them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,33 +9,33 @@ use jiff::Timestamp;
 
 use super::{ClassName, NodeName, PoolName, Purpose, Resources, SkuName, Taint};
 
-/// What is remembered.
+/// All stored observations.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Learned {
-    /// Nodes that ran none of the pods that they were made for, the oldest first.
+    /// Nodes that ran none of the pods that they were created for, oldest first.
     pub tried: Vec<Tried>,
-    /// What nodes had that were alike, sorted.
+    /// Observed properties of groups of similar nodes, sorted.
     pub nodes: Vec<LearnedNode>,
 }
 
-/// A node that was made for pods and runs none of them.
+/// A node that was created for pods but runs none of them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tried {
     /// The node.
     pub node: NodeName,
-    /// Of those pods that it was made for, which it does not run.
+    /// The purposes that it was created for and whose pods it does not run.
     pub pods: BTreeSet<Purpose>,
     /// Its NodePool.
     pub pool: PoolName,
-    /// The hashes of NodePool and AKSNodeClass that it was made from, with a slash between.
+    /// The hashes of the NodePool and AKSNodeClass that it was created from, separated by a slash.
     pub made_from: Arc<str>,
     /// When it joined.
     pub joined: Timestamp,
-    /// Why they do not run there, as a clause.
+    /// Why the pods do not run there, as a clause.
     pub because: Arc<str>,
 }
 
-/// By what nodes are alike, as far as what they offer goes.
+/// Key of a group of nodes that offer the same resources.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Alike {
     /// Their NodePool.
@@ -44,34 +44,34 @@ pub struct Alike {
     pub size: SkuName,
     /// Their image.
     pub image: Arc<str>,
-    /// The most pods that their kubelets take.
+    /// Maximum number of pods of their kubelets.
     pub max_pods: i64,
 }
 
-/// What nodes that are alike really had.
+/// Observed properties of a group of similar nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LearnedNode {
-    /// Which nodes.
+    /// The group.
     pub alike: Alike,
     /// The hash of their AKSNodeClass.
     pub class_hash: Arc<str>,
-    /// The smallest amounts that pods could use of one; what a node offers none of is left out.
+    /// The smallest observed allocatable amounts; resources that a node does not offer are omitted.
     pub allocatable: Resources,
-    /// The taints that all of them had and nobody asked for, sorted.
+    /// Taints that all of them had without being configured, sorted.
     pub taints: Vec<Taint>,
-    /// When a node was last seen that had no more.
+    /// When a node with no more than these amounts was last seen.
     pub seen: Timestamp,
 }
 
-/// What nodes of a class and a size really offer.
+/// Observed capacity of nodes of a class and a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LearnedSize {
     /// The AKSNodeClass.
     pub class: ClassName,
     /// The size.
     pub size: SkuName,
-    /// The most pods that their kubelets take.
+    /// Maximum number of pods of their kubelets.
     pub max_pods: i64,
-    /// The smallest amounts that pods could use of one.
+    /// The smallest observed allocatable amounts.
     pub allocatable: Resources,
 }

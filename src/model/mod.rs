@@ -1,8 +1,8 @@
-//! The nouns: values only, valid as soon as they exist.
+//! The domain types: plain values, valid from construction.
 //!
-//! Everything may use this module; it uses nothing of the crate. It never parses documents (that is
-//! `manifests` and `policy`), never decides (that is `solve`), and holds no behaviour beyond the algebra
-//! of its own values.
+//! Any module may use this one; it depends on no other module of the crate. It never parses documents (that is
+//! `manifests` and `policy`), never decides (that is `solve`), and has no behaviour beyond the algebra of its own
+//! values.
 
 pub mod allowance;
 pub mod amount;

@@ -1,7 +1,7 @@
-//! One type for each kind of name, so that a pool is never mistaken for a node.
+//! One type for each kind of name, so that a pool cannot be confused with a node.
 //!
-//! Names are compared and sorted by their bytes. They hold no checked invariant: a name is what the input
-//! said, and the reader of the input has judged it.
+//! Names compare and sort by their bytes. They check no invariant: a name is taken from the input as it is, already
+//! validated by the reader of the input.
 
 use std::fmt;
 use std::sync::Arc;

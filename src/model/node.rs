@@ -1,4 +1,4 @@
-//! Nodes that exist or are on their way.
+//! Nodes that exist or are being created.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

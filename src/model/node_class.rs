@@ -1,4 +1,4 @@
-//! AKSNodeClass: how a pool's VMs are built, as far as it decides which sizes serve and what fits on them.
+//! AKSNodeClass: how a pool's VMs are built, limited to the fields that determine suitable sizes and capacity.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

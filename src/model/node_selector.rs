@@ -1,4 +1,4 @@
-//! Label selectors as kubectl takes them after `-l`, over the labels of nodes.
+//! Label selectors of nodes in the syntax of kubectl's `-l`.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 
 use super::{LabelKey, Operator, Requirement, label};
 
-/// Which nodes are meant, as kubectl's `-l` says it. Without any term all nodes are.
+/// A node selector, as in kubectl's `-l`. Without terms it selects all nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct NodeSelector {
     text: Arc<str>,
-    /// Terms that must all hold; two of one key are not joined, since `a,a!=b` wants the label to be there.
+    /// Terms that must all hold. Terms of the same key are not merged: `a,a!=b` requires the label to exist.
     terms: Vec<(LabelKey, Requirement)>,
 }
 
 impl NodeSelector {
-    /// Reads `key`, `!key`, `key=value`, `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`,
-    /// `key>1` and `key<1`, several with commas between them; empty text selects all nodes.
+    /// Parses `key`, `!key`, `key=value`, `key==value`, `key!=value`, `key in (a,b)`, `key notin (a,b)`, `key>1` and
+    /// `key<1`, separated by commas; an empty text selects all nodes.
     ///
     /// # Errors
-    /// The part that is no such term, and why.
+    /// The part that is not a valid term, and why.
     pub fn parse(text: &str) -> Result<Self, String> {
         let trimmed = text.trim();
         let terms = match trimmed {
@@ -44,7 +44,7 @@ impl NodeSelector {
         self.terms.is_empty()
     }
 
-    /// Returns the text that it was read from.
+    /// Returns the original text.
     #[must_use]
     pub const fn as_text(&self) -> &Arc<str> {
         &self.text
@@ -57,7 +57,7 @@ impl fmt::Display for NodeSelector {
     }
 }
 
-/// Cuts at the commas that stand outside of parentheses.
+/// Splits at commas outside parentheses.
 fn parts(text: &str) -> Result<Vec<&str>, String> {
     let (mut parts, mut start, mut is_inside) = (Vec::new(), 0, false);
     for (place, character) in text.char_indices() {
@@ -101,7 +101,7 @@ fn term(text: &str) -> Result<(LabelKey, Requirement), String> {
     Ok((LabelKey::new(label::normalized(key)), requirement))
 }
 
-/// Reads `key in (a,b` and `key notin (a,b`.
+/// Parses `key in (a,b` and `key notin (a,b`.
 fn set(text: &str) -> Option<(&str, Requirement)> {
     let (head, values) = text.split_once('(')?;
     let (key, operator) = head.trim_end().rsplit_once(char::is_whitespace)?;
@@ -119,7 +119,7 @@ fn bound(operator: Operator, value: &str) -> Option<Requirement> {
     value.parse::<i64>().is_ok().then(|| Requirement::new(operator, [value]))
 }
 
-/// Returns a key or a value without spaces around it; none that holds what only selectors are written with.
+/// Returns a key or value without surrounding whitespace; `None` if it contains whitespace or selector syntax.
 fn one(text: &str) -> Option<&str> {
     let text = text.trim();
     let is_plain = |character: char| !character.is_whitespace() && !"=!<>(),".contains(character);

@@ -1,4 +1,4 @@
-//! NodeOverlays: other prices and further resources of sizes.
+//! NodeOverlays: overridden prices and extra resources of sizes.
 
 use super::{MicroUsdPerHour, OverlayName, Requirements, Resources};
 

@@ -1,8 +1,8 @@
-//! Pods: what they ask of a node, and where they are.
+//! Pods: their requirements on nodes, and the nodes that they run on.
 //!
-//! The scheduling-relevant content of a pod is its [`PodSpec`], shared by all replicas of a workload.
-//! Everything that Kubernetes' scheduler reads is parsed, also what the solver does not act on yet:
-//! [`PodSpec::rules`] says which rules a pod uses.
+//! The scheduling-relevant content of a pod is its [`PodSpec`], shared by all replicas of a workload. Everything that
+//! Kubernetes' scheduler reads is parsed, including fields that the solver does not act on yet: [`PodSpec::rules`]
+//! lists the rules that a pod uses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -269,7 +269,7 @@ impl PodSpec {
     /// Returns how it stands to taints.
     #[must_use]
     pub fn stance(&self) -> Stance {
-        // For how long a pod may stay says nothing of where it may come.
+        // `tolerationSeconds` limits how long a pod may stay, not where it can be scheduled.
         let whenever =
             self.tolerations.iter().map(|toleration| Toleration { seconds: None, ..toleration.clone() });
         let mut tolerations: Vec<Toleration> = whenever.collect();

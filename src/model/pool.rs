@@ -1,4 +1,4 @@
-//! NodePools: what nodes may be made, of what, and how many.
+//! NodePools: which nodes may be created, from which sizes, and how many.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

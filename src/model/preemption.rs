@@ -1,6 +1,6 @@
-//! Preemption: a pending pod that takes the place of pods of a lower priority.
+//! Preemption: a pending pod that replaces pods of lower priority.
 //!
-//! Who preempts whom is worked out elsewhere; nothing is decided here.
+//! Never decides who preempts whom; that is computed elsewhere.
 
 use super::{NodeName, PodKey};
 

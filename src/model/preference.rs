@@ -1,6 +1,6 @@
-//! Soft preferences of pods: which there are, how heavy they are, and what they may cost.
+//! Soft preferences of pods: their kinds, their weights, and how much they may cost.
 //!
-//! What becomes of a preference is not decided here.
+//! Never decides whether a preference is met.
 
 use super::{LabelKey, PodAffinityTerm, PodSpec, SoftTaints, Strength, Taint, label};
 

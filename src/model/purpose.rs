@@ -1,18 +1,18 @@
-//! What pods of one owner and one template have in common, as a word short enough for an annotation: by it a NodeClaim
-//! says for whom it was made, and is believed when the process that made it is long gone.
+//! A short digest of a pod's owner and template that fits into an annotation. A NodeClaim records with it which pods it
+//! was created for, so a later process can still tell.
 //!
-//! Values only. What one replica has and the next has not, such as its ordinal, is no part of it.
+//! Values only. Properties that differ between replicas, such as the ordinal, are excluded.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::{Digest, Pod, PodSpec, Purpose, Workload};
 
-/// How many letters it has: 50 bits.
+/// Length in characters: 50 bits.
 const LETTERS: usize = 10;
 
 impl Purpose {
-    /// Returns that of a pod. A pod that nobody owns has its own.
+    /// Returns the purpose of a pod. A pod without an owner has its own.
     #[must_use]
     pub fn of(pod: &Pod) -> Self {
         let owner = pod.workload.as_ref().map_or_else(|| pod.key.to_string(), Workload::to_string);
@@ -24,13 +24,13 @@ impl Purpose {
             ..PodSpec::clone(&pod.spec)
         };
         let digest = Digest::of_json(&(&owner, &template));
-        // Its keys are all text, so that it can be written.
+        // All map keys are strings, so serialization does not fail.
         let digest = digest.unwrap_or_else(|_| Digest::of_bytes(format!("{owner} {template:?}").as_bytes()));
         Self::new(digest.base32(LETTERS))
     }
 }
 
-/// Works purposes out, each template's once.
+/// Computes purposes, once per template.
 #[derive(Debug, Default)]
 pub struct Purposes<'p>(BTreeMap<(usize, Option<&'p Workload>), Purpose>);
 

@@ -1,7 +1,7 @@
 //! Kubernetes quantities: `500m`, `1.5Gi`, `2e3`, `12E`.
 //!
-//! A quantity keeps the text that the user wrote and knows its exact value in billionths of a unit.
-//! It never rounds on reading except below a billionth, where Kubernetes rounds up as well.
+//! A quantity keeps the original text and its exact value in billionths of a unit. Parsing never rounds except below a
+//! billionth, where Kubernetes rounds up as well.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Billionths in one unit.
 const NANO: i128 = 1_000_000_000;
 
-/// A number with a unit suffix as Kubernetes writes it.
+/// A number with a unit suffix, in Kubernetes' notation.
 #[derive(Clone, Debug)]
 pub struct Quantity {
     text: Arc<str>,
@@ -17,7 +17,7 @@ pub struct Quantity {
 }
 
 impl Quantity {
-    /// Reads a quantity; `None` when the text is not one or is beyond ±10^28 units.
+    /// Parses a quantity; `None` if the text is not one or exceeds ±10^28 units.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         let (number, multiplier) = split_suffix(text)?;
@@ -25,7 +25,7 @@ impl Quantity {
         Some(Self { text: Arc::from(text), nano })
     }
 
-    /// Returns the text as written.
+    /// Returns the original text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -37,25 +37,25 @@ impl Quantity {
         self.nano
     }
 
-    /// Returns whole units, rounded up and kept within `i64`: how Kubernetes counts a request.
+    /// Returns whole units, rounded up and clamped to `i64`, as Kubernetes counts a request.
     #[must_use]
     pub fn units_up(&self) -> i64 {
         clamp(div_up(self.nano, NANO))
     }
 
-    /// Returns whole units, rounded down and kept within `i64`: how a capacity is counted.
+    /// Returns whole units, rounded down and clamped to `i64`, as capacity is counted.
     #[must_use]
     pub fn units_down(&self) -> i64 {
         clamp(self.nano.div_euclid(NANO))
     }
 
-    /// Returns thousandths of a unit, rounded up and kept within `i64`: how a CPU request is counted.
+    /// Returns thousandths of a unit, rounded up and clamped to `i64`, as a CPU request is counted.
     #[must_use]
     pub fn milli_up(&self) -> i64 {
         clamp(div_up(self.nano, NANO / 1000))
     }
 
-    /// Returns thousandths of a unit, rounded down and kept within `i64`.
+    /// Returns thousandths of a unit, rounded down and clamped to `i64`.
     #[must_use]
     pub fn milli_down(&self) -> i64 {
         clamp(self.nano.div_euclid(NANO / 1000))
@@ -90,7 +90,7 @@ fn clamp(value: i128) -> i64 {
     i64::try_from(value).unwrap_or(if value < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// What the number is multiplied with: `base` to the power of `exponent`.
+/// The multiplier of the number: `base` to the power of `exponent`.
 #[derive(Clone, Copy)]
 struct Multiplier {
     base: i128,
@@ -120,7 +120,7 @@ fn split_suffix(text: &str) -> Option<(&str, Multiplier)> {
     Some((number, Multiplier { base: 10, exponent }))
 }
 
-/// Reads a plain decimal, with an exponent if it has one, into billionths.
+/// Parses a plain decimal, with an optional exponent, into billionths.
 pub(super) fn decimal_nano(text: &str) -> Option<i128> {
     let split = text.find(['e', 'E']).unwrap_or(text.len());
     let (number, exponent) = text.split_at(split);
@@ -142,7 +142,7 @@ fn scaled(number: &str, multiplier: Multiplier) -> Option<i128> {
     if (whole.is_empty() && fraction.is_empty()) || !is_digits(whole) || !is_digits(fraction) {
         return None;
     }
-    // Thirty digits hold every value that a cluster can mean; longer text is refused, not worked through.
+    // Thirty digits cover every realistic value; longer text is rejected without being processed.
     let whole = whole.trim_start_matches('0');
     let fraction = fraction.trim_end_matches('0');
     if whole.len() + fraction.len() > 30 {
@@ -160,7 +160,7 @@ fn scaled(number: &str, multiplier: Multiplier) -> Option<i128> {
     }
     let power = 10_i128.checked_pow(decimal_shift.unsigned_abs().min(38))?;
     let value = if decimal_shift >= 0 { value.checked_mul(power)? } else { div_up(value, power) };
-    // Ten to the 28th units: beyond every sum that stays exact in 128 bits.
+    // 10^28 units: more than any sum that stays exact in 128 bits.
     (value <= 10_i128.pow(37)).then_some(sign * value)
 }
 

@@ -1,4 +1,4 @@
-//! Quota: how many vCPUs a subscription may use in a region, in all and by family of VM sizes.
+//! Quota: how many vCPUs a subscription may use in a region, in total and per VM family.
 //!
 //! Values only. A quota that is not listed is unknown and limits nothing.
 

@@ -1,4 +1,4 @@
-//! What Azure refused to sell: which VMs, why, and until when that is worth heeding.
+//! Azure's refusals: the refused VMs, the reason, and until when the refusal is respected.
 
 use std::fmt;
 use std::sync::Arc;

@@ -1,8 +1,8 @@
-//! What is asked of labels: sets of values, their complements and bounds, and when two of them agree.
+//! Label requirements: sets of values, their complements and bounds, and whether two of them are compatible.
 //!
-//! The algebra is Karpenter core's (v1.14): In is a set, NotIn the complement of one, Exists the complement
-//! of nothing, DoesNotExist the empty set; Gt, Lt, Gte, Lte bound integers. Zone and other keys are
-//! normalised before they come here.
+//! The algebra is Karpenter core's (v1.14): In is a set, NotIn the complement of one, Exists the complement of the
+//! empty set, DoesNotExist the empty set; Gt, Lt, Gte, Lte bound integers. Callers normalize keys, such as zones,
+//! beforehand.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use super::{LabelKey, Values};
 
-/// How a requirement's values are read.
+/// How a requirement's values are interpreted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Operator {
     /// One of the values.
@@ -36,7 +36,7 @@ impl Operator {
     pub const ALL: [Self; 8] =
         [Self::In, Self::NotIn, Self::Exists, Self::DoesNotExist, Self::Gt, Self::Lt, Self::Gte, Self::Lte];
 
-    /// Returns the operator as Kubernetes writes it.
+    /// Returns the operator's name in Kubernetes.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -51,17 +51,17 @@ impl Operator {
         }
     }
 
-    /// Reads the operator as Kubernetes writes it.
+    /// Parses the operator's name in Kubernetes.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|operator| operator.as_str() == text)
     }
 }
 
-/// The values of one label that are accepted.
+/// The accepted values of one label.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Requirement {
-    /// Whether `values` are those that are *not* accepted.
+    /// Whether `values` lists the values that are *not* accepted.
     complement: bool,
     values: Values,
     at_least: Option<i64>,
@@ -70,8 +70,8 @@ pub struct Requirement {
 }
 
 impl Requirement {
-    /// Makes the requirement that an operator and its values say. A bound that is not an integer accepts
-    /// nothing, as in Karpenter.
+    /// Creates the requirement of an operator and its values. A bound that is not an integer accepts nothing, as in
+    /// Karpenter.
     #[must_use]
     pub fn new<T: AsRef<str>>(operator: Operator, values: impl IntoIterator<Item = T>) -> Self {
         let values: Values = values.into_iter().map(|value| Arc::from(value.as_ref())).collect();
@@ -99,32 +99,32 @@ impl Requirement {
         Self { at_least, at_most, ..Self::any() }
     }
 
-    /// Accepts every value (`Exists`).
+    /// Creates a requirement that accepts every value (`Exists`).
     #[must_use]
     pub const fn any() -> Self {
         Self { complement: true, values: Values::NONE, at_least: None, at_most: None, min_values: None }
     }
 
-    /// Accepts no value (`DoesNotExist`).
+    /// Creates a requirement that accepts no value (`DoesNotExist`).
     #[must_use]
     pub const fn none() -> Self {
         Self { complement: false, values: Values::NONE, at_least: None, at_most: None, min_values: None }
     }
 
-    /// Accepts this value alone.
+    /// Creates a requirement that accepts only this value.
     #[must_use]
     pub fn one(value: &str) -> Self {
         Self::new(Operator::In, [value])
     }
 
-    /// Returns this requirement asking for at least so many distinct values among the sizes to launch.
+    /// Sets `minValues`: how many distinct values the sizes to launch must offer at least.
     #[must_use]
     pub const fn with_min_values(mut self, min_values: Option<u32>) -> Self {
         self.min_values = min_values;
         self
     }
 
-    /// Returns how many distinct values the sizes to launch must offer, if that is asked for.
+    /// Returns how many distinct values the sizes to launch must offer, if required.
     #[must_use]
     pub const fn min_values(&self) -> Option<u32> {
         self.min_values
@@ -162,7 +162,7 @@ impl Requirement {
                 && self.at_most.is_none())
     }
 
-    /// Returns the accepted values where they can be listed: not for complements and bounds alone.
+    /// Returns the accepted values if they can be listed, so not for complements and plain bounds.
     #[must_use]
     pub const fn listed(&self) -> Option<&Values> {
         if self.complement { None } else { Some(&self.values) }
@@ -174,7 +174,7 @@ impl Requirement {
         if self.complement { Some(&self.values) } else { None }
     }
 
-    /// Returns the smallest and the largest integer that is accepted, where bounded.
+    /// Returns the smallest and the largest accepted integer, if bounded.
     #[must_use]
     pub const fn bounds(&self) -> (Option<i64>, Option<i64>) {
         (self.at_least, self.at_most)
@@ -186,7 +186,7 @@ impl Requirement {
         self.listed().filter(|values| values.len() == 1).and_then(|values| values.first())
     }
 
-    /// Returns what both accept.
+    /// Returns the intersection of both.
     #[must_use]
     pub fn intersection(&self, other: &Self) -> Self {
         let at_least = self.at_least.max(other.at_least);
@@ -260,9 +260,9 @@ impl fmt::Display for Requirement {
 pub struct Conflict {
     /// The label.
     pub key: LabelKey,
-    /// What was asked for.
+    /// The requirement.
     pub wanted: Requirement,
-    /// What there is; `None` where the label is not defined at all.
+    /// The present values; `None` if the label is not defined at all.
     pub found: Option<Requirement>,
 }
 
@@ -278,19 +278,19 @@ impl fmt::Display for Conflict {
     }
 }
 
-/// Requirements by label; a label that is not named accepts anything. Clones share what they hold until one of
-/// them is changed: thousands of offerings have equal labels.
+/// Requirements by label; a label that is not named accepts anything. Clones are copy-on-write because thousands of
+/// offerings have equal labels.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Requirements(Arc<BTreeMap<LabelKey, Requirement>>);
 
 impl Requirements {
-    /// Asks for nothing.
+    /// Creates an empty set of requirements.
     #[must_use]
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Returns the requirements that a node's labels are.
+    /// Converts a node's labels into requirements.
     #[must_use]
     pub fn of_labels<'a>(labels: impl IntoIterator<Item = (&'a str, &'a str)>) -> Self {
         let mut requirements = Self::none();
@@ -300,7 +300,7 @@ impl Requirements {
         requirements
     }
 
-    /// Asks for this as well: the intersection where the label is named already.
+    /// Adds a requirement; intersects it with an existing one of the same label.
     pub fn add(&mut self, key: LabelKey, requirement: Requirement) {
         let both = match self.0.get(&key) {
             Some(present) => present.intersection(&requirement),
@@ -309,44 +309,44 @@ impl Requirements {
         Arc::make_mut(&mut self.0).insert(key, both);
     }
 
-    /// Asks for all of `other` as well.
+    /// Adds all requirements of `other`.
     pub fn add_all(&mut self, other: &Self) {
         for (key, requirement) in other.0.iter() {
             self.add(key.clone(), requirement.clone());
         }
     }
 
-    /// Returns these requirements with one more; for building.
+    /// Returns these requirements with one more, builder style.
     #[must_use]
     pub fn with(mut self, key: &str, requirement: Requirement) -> Self {
         self.add(LabelKey::new(key), requirement);
         self
     }
 
-    /// Replaces what is asked of a label.
+    /// Replaces the requirement of a label.
     pub fn set(&mut self, key: LabelKey, requirement: Requirement) {
         Arc::make_mut(&mut self.0).insert(key, requirement);
     }
 
-    /// Returns what is asked of a label.
+    /// Returns the requirement of a label.
     #[must_use]
     pub fn get(&self, key: &str) -> Option<&Requirement> {
         self.0.get(key)
     }
 
-    /// Returns the requirements in the order of their labels.
+    /// Iterates over the requirements in the order of their labels.
     pub fn iter(&self) -> impl Iterator<Item = (&LabelKey, &Requirement)> {
         self.0.iter()
     }
 
-    /// Returns whether nothing is asked for.
+    /// Returns whether there are no requirements.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether both can hold at once: for every label that both name, some value is accepted by
-    /// both, or both accept its absence.
+    /// Checks that both can hold together: for every label that both name, some value is accepted by both, or both
+    /// accept its absence.
     ///
     /// # Errors
     /// The first label, by name, on which they conflict; `wanted` is `self`'s side.
@@ -361,9 +361,9 @@ impl Requirements {
         Ok(())
     }
 
-    /// Returns whether a node that is described by `there` can satisfy these requirements. A label that
-    /// `there` does not name satisfies only a requirement that accepts its absence, except where
-    /// `may_be_undefined` says that the node gets some value of it.
+    /// Checks that a node described by `there` can satisfy these requirements. A label that `there` does not name
+    /// satisfies only a requirement that accepts its absence, unless `may_be_undefined` returns true: the node then
+    /// gets some value of it.
     ///
     /// # Errors
     /// The first label, by name, that cannot be satisfied.

@@ -1,7 +1,7 @@
-//! Requirements as JSON: the list of `key`, `operator`, `values` and `minValues` that a NodeClaim holds.
+//! Requirements as JSON: a NodeClaim's list of `key`, `operator`, `values` and `minValues`.
 //!
-//! What one label must be may need several entries, such as `NotIn` beside `Gte`. Reading meets the entries
-//! of a label again, so that writing and reading give the same value.
+//! One label may need several entries, such as `NotIn` together with `Gte`. Reading intersects the entries of a label,
+//! so values survive a round trip.
 
 use std::sync::Arc;
 

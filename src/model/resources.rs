@@ -1,7 +1,7 @@
-//! Amounts of resources by name: what pods ask for and what nodes have.
+//! Amounts of resources by name: requests of pods and capacity of nodes.
 //!
-//! CPU is counted in thousandths of a core, everything else in whole units (bytes, pods, devices).
-//! An absent resource is zero. Sums saturate: a sum beyond `i64` fits nowhere, as it should.
+//! CPU is counted in thousandths of a core, everything else in whole units (bytes, pods, devices). An absent resource
+//! is zero. Sums saturate: a sum beyond `i64` fits nowhere, as intended.
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -114,7 +114,7 @@ impl ResourceName {
             Self::Cpu if amount % 1000 == 0 => (amount / 1000).to_string(),
             Self::Cpu => format!("{amount}m"),
             Self::Memory | Self::EphemeralStorage => show_bytes(amount),
-            // Kubernetes counts huge pages in bytes of them.
+            // Kubernetes counts huge pages in bytes.
             Self::Other(name) if name.starts_with("hugepages-") => show_bytes(amount),
             Self::Pods | Self::Other(_) => amount.to_string(),
         }

@@ -1,4 +1,4 @@
-//! Which classes of change people review before they happen, in all pools or in single ones.
+//! Change classes that require review, in all pools or in single ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 

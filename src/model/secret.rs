@@ -1,19 +1,19 @@
-//! A text that must not be seen: tokens, client secrets, customData.
-//! Must never gain `Display`, `Serialize`, or a `Debug` that shows the text.
+//! Sensitive text: tokens, client secrets, customData. Never implements `Display`, `Serialize`, or a `Debug` that shows
+//! the text.
 
 use std::fmt;
 
-/// What every output has in place of a secret; Terraform's words.
+/// Placeholder for a secret in every output; Terraform's wording.
 pub const SENSITIVE: &str = "(sensitive value)";
 
-/// A text that neither prints nor serialises.
+/// A text that neither prints nor serializes.
 ///
-/// It is read by [`Secret::reveal`] alone, which only code that sends it has a reason to call.
+/// It is only readable through [`Secret::reveal`], which only code that sends it has a reason to call.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Secret(String);
 
 impl Secret {
-    /// Makes a secret of a text.
+    /// Wraps a text as a secret.
     #[must_use]
     pub const fn new(text: String) -> Self {
         Self(text)
@@ -25,7 +25,7 @@ impl Secret {
         &self.0
     }
 
-    /// Returns whether there is no text at all.
+    /// Returns whether the text is empty.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1,5 +1,5 @@
-//! JSON in which secrets lie apart: bodies of requests, objects that hold a token.
-//! Must never put a secret into the JSON but in [`SecretJson::reveal`], which only sending calls.
+//! JSON with its secrets stored separately: request bodies, objects that contain a token. Never puts a secret into the
+//! JSON except in [`SecretJson::reveal`], which only sending calls.
 
 use std::fmt;
 
@@ -7,29 +7,29 @@ use serde_json::Value;
 
 use super::secret::{SENSITIVE, Secret};
 
-/// JSON with the places of its secrets. What is shown, compared or digested never has one.
+/// JSON with separately stored secrets. Displaying, comparing or digesting it never exposes one.
 #[derive(Clone, PartialEq)]
 pub struct SecretJson {
     shown: Value,
     secrets: Vec<SecretPlace>,
 }
 
-/// A secret and where it belongs.
+/// A secret and its position.
 #[derive(Clone, PartialEq)]
 struct SecretPlace {
-    /// RFC 6901 pointer to a text in the JSON.
+    /// RFC 6901 pointer to a string in the JSON.
     pointer: &'static str,
     secret: Secret,
 }
 
 impl SecretJson {
-    /// JSON without secrets.
+    /// Creates JSON without secrets.
     #[must_use]
     pub const fn new(json: Value) -> Self {
         Self { shown: json, secrets: Vec::new() }
     }
 
-    /// Adds a secret at this place, whose parent must be an object of the JSON; a place without one stays without.
+    /// Adds a secret at this pointer, whose parent must be an object of the JSON; ignored if it is not.
     #[must_use]
     pub fn with_secret(mut self, pointer: &'static str, secret: Secret) -> Self {
         if put(&mut self.shown, pointer, SENSITIVE) {
@@ -38,18 +38,18 @@ impl SecretJson {
         self
     }
 
-    /// The JSON with `(sensitive value)` in place of each secret: for people, digests and logs.
+    /// Returns the JSON with `(sensitive value)` in place of each secret, for users, digests and logs.
     #[must_use]
     pub const fn shown(&self) -> &Value {
         &self.shown
     }
 
-    /// The secrets, so that an answer that repeats one is not shown.
+    /// Returns the secrets, so that they can be hidden in a response that echoes them.
     pub fn secrets(&self) -> impl Iterator<Item = &Secret> {
         self.secrets.iter().map(|place| &place.secret)
     }
 
-    /// The JSON as it is sent.
+    /// Returns the JSON to send.
     #[must_use]
     pub fn reveal(&self) -> Secret {
         let mut json = self.shown.clone();
@@ -60,7 +60,7 @@ impl SecretJson {
     }
 }
 
-/// Writes a text at a pointer whose parent is an object. Returns whether there is such a parent.
+/// Writes a text at a pointer whose parent is an object. Returns whether that parent exists.
 fn put(json: &mut Value, pointer: &str, text: &str) -> bool {
     let Some((parent, key)) = pointer.rsplit_once('/') else { return false };
     match json.pointer_mut(parent) {
@@ -78,7 +78,7 @@ impl fmt::Debug for SecretJson {
     }
 }
 
-/// Takes every null out of a JSON value, at any depth.
+/// Removes every null from a JSON value, at any depth.
 pub fn drop_nulls(json: &mut Value) {
     match json {
         Value::Object(object) => {

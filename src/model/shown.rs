@@ -1,11 +1,11 @@
-//! Texts of others as they may be shown: without what a terminal would obey, and without what is not seen or changes how the
-//! letters beside it read. Must never decide what is shown.
+//! Makes untrusted text safe to display: hides terminal control characters, and characters that are invisible or change
+//! how their neighbours read. Never decides what is displayed.
 
-/// What stands for a letter that is not shown.
+/// Replacement for a hidden character.
 pub const HIDDEN: char = char::REPLACEMENT_CHARACTER;
 
-/// Returns whether a letter is better not shown: a control character, one that turns what stands beside it around, or one that
-/// nobody sees.
+/// Returns whether a character must be hidden: a control character, one that changes text direction, or an invisible
+/// one.
 #[must_use]
 pub fn is_obeyed(letter: char) -> bool {
     letter.is_control()
@@ -14,7 +14,7 @@ pub fn is_obeyed(letter: char) -> bool {
             | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
-/// Returns a text in one line, with [`HIDDEN`] for each letter that is better not shown.
+/// Returns a text on one line, with [`HIDDEN`] in place of each character that must be hidden.
 #[must_use]
 pub fn plain(text: &str) -> String {
     text.chars().map(|letter| if is_obeyed(letter) { HIDDEN } else { letter }).collect()

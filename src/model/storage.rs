@@ -1,6 +1,6 @@
-//! Volumes, the claims on them, and what binds the two: as far as scheduling reads them.
+//! Volumes, volume claims and their binding, limited to the fields that scheduling reads.
 //!
-//! How large a volume is does not matter to where a pod may run, and is held only where a claim may still take it.
+//! A volume's size does not affect where a pod may run; it is kept only while a claim can still bind to the volume.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,31 +1,31 @@
-//! The values of one label that a requirement lists: a sorted set, shared by its copies.
+//! The values of one label in a requirement: a sorted set, shared by its copies.
 //!
-//! Nearly all have one value, and every size of a region has some thirty: a tree for each would be most of what planning
-//! spends its time with. Nothing here knows what the values mean.
+//! Nearly all sets have one value, and every size of a region has some thirty sets: a tree for each would dominate
+//! planning time. Never interprets the values.
 
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// Distinct values, sorted; `None` where there are none. It reads as a slice.
+/// Distinct values, sorted; `None` if there are none. Dereferences to a slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Values(Option<Arc<[Arc<str>]>>);
 
 impl Values {
-    /// No value.
+    /// The empty set.
     pub(super) const NONE: Self = Self(None);
 
-    /// Returns whether a value is among them.
+    /// Returns whether the set contains a value.
     #[must_use]
     pub fn contains(&self, value: &str) -> bool {
         self.binary_search_by(|one| (**one).cmp(value)).is_ok()
     }
 
-    /// Returns those that are in either.
+    /// Returns the union of both sets.
     pub(super) fn union(&self, other: &Self) -> Self {
         self.iter().chain(other.iter()).cloned().collect()
     }
 
-    /// Returns those for which this holds.
+    /// Returns the values that satisfy a predicate.
     pub(super) fn keep(&self, holds: impl Fn(&str) -> bool) -> Self {
         if self.iter().all(|value| holds(value)) {
             return self.clone();

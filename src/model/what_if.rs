@@ -1,4 +1,4 @@
-//! Questions: what a plan supposes that is not so, and what it is narrowed to.
+//! What-if plans: their hypothetical assumptions, and the targets that a plan is restricted to.
 
 use std::collections::BTreeSet;
 use std::fmt;

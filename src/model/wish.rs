@@ -1,4 +1,4 @@
-//! What the user asks to be done with nodes though nothing in the world asks for it.
+//! Changes to nodes that the user requests although nothing in the cluster requires them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

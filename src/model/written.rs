@@ -1,7 +1,7 @@
-//! How values are written as JSON where the derived form does not serve: wide integers, times, keys.
+//! JSON representations of values that the derived form cannot express: wide integers, times, keys.
 //!
-//! Numbers of JSON are exact up to 2^53 − 1 only (RFC 8785 writes them as doubles), so an integer beyond
-//! that is written as text. Both forms are read.
+//! JSON numbers are exact only up to 2^53 − 1 (RFC 8785 writes them as doubles), so larger integers are written as
+//! strings. Both forms are read.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Who is asked for Azure's resources: Azure, or a simulated one in memory.
+//! The source of Azure's resources: Azure, or a simulated one in memory.
 
 use std::future::Future;
 
@@ -11,27 +11,27 @@ pub trait Ask {
     /// Reads one resource.
     ///
     /// # Errors
-    /// Why it could not be read.
+    /// The reason why it could not be read.
     fn one(&self, request: &Request) -> impl Future<Output = Result<Value, AskFault>>;
 
     /// Reads all pages of a list.
     ///
     /// # Errors
-    /// Why it could not be read to its end.
+    /// The reason why it could not be read completely.
     fn all(&self, request: &Request) -> impl Future<Output = Result<Vec<Value>, AskFault>>;
 
-    /// Returns the suffix of the cloud's container registries, where it is none of Azure's own clouds.
+    /// Returns the suffix of the cloud's container registries, unless it is one of Azure's own clouds.
     fn registry_suffix(&self) -> Option<&str>;
 }
 
-/// Why something could not be read.
+/// Reason why something could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AskFault {
-    /// What happened, and of which resource.
+    /// What happened, and to which resource.
     pub what: String,
     /// What to do next.
     pub hint: Option<String>,
-    /// Whether there is no such resource.
+    /// Whether the resource does not exist.
     pub is_not_found: bool,
 }
 

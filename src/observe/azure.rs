@@ -1,6 +1,6 @@
-//! The Azure resources of a cluster: itself, and what is in the resource group of its nodes.
+//! The Azure resources of a cluster: the managed cluster, and the contents of the resource group of its nodes.
 //!
-//! A list is whole or absent.
+//! A list is complete or absent.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::snapshot::azure::{AzureFacts, ClusterFacts, NetworkFacts};
 use crate::snapshot::{Gap, GapKind};
 use crate::world;
 
-/// What is said where the usages of the subscription cannot be read.
+/// Warning if the usages of the subscription cannot be read.
 const NO_USAGES: &str = "quotas of the subscription could not be read (`Microsoft.Compute/locations/usages/read`), so \
                          none limits the plan";
 
-/// Reads all that planning and its execution need.
+/// Reads everything that is needed to plan and to apply.
 pub(super) async fn read(
     azure: &impl Ask,
     (place, variables): (&Place, &KarpenterVariables),
@@ -67,14 +67,14 @@ pub(super) async fn read(
     })
 }
 
-/// Reads from Azure, and notes what could not be read.
+/// Reads from Azure and records what could not be read.
 pub(super) struct Reader<'r, K> {
     azure: &'r K,
     seen: &'r mut Observation,
 }
 
 impl<K: Ask> Reader<'_, K> {
-    /// Lists resources; nothing where that failed, which is said.
+    /// Lists resources. Returns `None` and records a gap if that fails.
     pub(super) async fn list<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
         let read = self.azure.all(request).await.map_err(|fault| fault.what);
         let parsed = read.and_then(|items| {
@@ -90,7 +90,7 @@ impl<K: Ask> Reader<'_, K> {
         }
     }
 
-    /// Lists resources that nothing depends on; nothing where that failed.
+    /// Lists resources that nothing depends on. Returns `None` with only a warning if that fails.
     pub(super) async fn quietly<A: Answer>(&mut self, what: &str, request: &Request) -> Option<Vec<A>> {
         let read = self.azure.all(request).await.map_err(|fault| fault.what).and_then(|items| {
             let read =
@@ -100,12 +100,12 @@ impl<K: Ask> Reader<'_, K> {
         read.map_err(|why| self.seen.warnings.push(format!("{what}: {why}"))).ok()
     }
 
-    /// Returns what was seen so far.
+    /// Returns what was read so far.
     pub(super) fn seen(&self) -> &Observation {
         self.seen
     }
 
-    /// Reads one resource; nothing where that failed, which is said.
+    /// Reads one resource. Returns `None` and records a gap if that fails.
     pub(super) async fn one<A: Answer>(&mut self, what: &str, id: &ResourceId, api: Api) -> Option<A> {
         let read = self.azure.one(&Request::read(id, api)).await.map_err(|fault| fault.what);
         match read.and_then(|body| answer::read(body).map_err(|fault| fault.to_string())) {
@@ -127,7 +127,7 @@ impl<K: Ask> Reader<'_, K> {
         self.seen.warnings.push(format!("{what} could not be read: {why}"));
     }
 
-    /// Adds to the last gap what to do about it.
+    /// Adds the next step to the last gap.
     pub(super) fn advise(&mut self, next: &str) {
         if let Some(warning) = self.seen.warnings.last_mut() {
             warning.push_str("; ");
@@ -139,7 +139,7 @@ impl<K: Ask> Reader<'_, K> {
     }
 }
 
-/// Reads the managed cluster; of one that is not there it is said how to find its name.
+/// Reads the managed cluster; if it does not exist, the fault explains how to find its name.
 async fn managed_cluster(azure: &impl Ask, place: &Place) -> Result<ManagedCluster, ObserveFault> {
     let read = azure.one(&Request::read(&place.id, Api::ContainerService)).await;
     let body = read.map_err(|fault| match fault.is_not_found {
@@ -155,7 +155,7 @@ async fn managed_cluster(azure: &impl Ask, place: &Place) -> Result<ManagedClust
     })
 }
 
-/// Refuses a cluster in which nodes cannot be made, every reason at once.
+/// Rejects a cluster in which nodes cannot be created, with all reasons.
 fn checked(cluster: &ManagedCluster, place: &Place) -> Result<ClusterFacts, Vec<ObserveFault>> {
     let name = &cluster.name;
     let mut faults = Vec::new();
@@ -248,7 +248,7 @@ fn backend_pools(balancers: Vec<LoadBalancer>) -> Vec<Arc<str>> {
     pools
 }
 
-/// The groups that AKS makes for nodes: `aks-agentpool-12345678-nsg`.
+/// Returns the security groups that AKS creates for nodes: `aks-agentpool-12345678-nsg`.
 fn security_groups(groups: &[SecurityGroup]) -> Vec<Arc<str>> {
     let is_of_nodes = |name: &str| {
         let number = name.strip_prefix("aks-agentpool-").and_then(|rest| rest.strip_suffix("-nsg"));

@@ -1,6 +1,6 @@
-//! The AKSNodeClasses among the objects, as far as Azure is asked for what they name.
+//! The AKSNodeClasses among the objects, to find out which Azure resources they name.
 //!
-//! What is wrong with a class is said when plans are made: one that cannot be read is passed by here.
+//! Classes that cannot be read are skipped here; planning reports their faults.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -20,7 +20,7 @@ pub(super) fn read(seen: &Observation) -> Vec<AksNodeClass> {
     lists
         .flat_map(|list| list.items)
         .filter_map(|mut class| {
-            // Lists leave both out of their items.
+            // List items contain neither field.
             if let Some(object) = class.as_object_mut() {
                 object.entry("apiVersion").or_insert_with(|| "karpenter.azure.com/v1beta1".into());
                 object.entry("kind").or_insert_with(|| "AKSNodeClass".into());

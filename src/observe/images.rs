@@ -1,4 +1,4 @@
-//! The newest versions of node images in AKS's community galleries, for classes that have no images of their own.
+//! The newest versions of node images in AKS's community galleries, for classes without images of their own.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,10 +12,10 @@ use crate::arm::request::CommunityImage;
 use crate::launch::image::{Definition, Wanted, definitions};
 use crate::snapshot::azure::ClusterFacts;
 
-/// What to do about an image that is not there.
+/// Next step if an image does not exist.
 const OTHERWISE: &str = "choose another `imageFamily` in the AKSNodeClass where nodes need it";
 
-/// Reads the newest version of each image that these classes can need.
+/// Reads the newest version of each image that these classes may need.
 pub(super) async fn newest(
     reader: &mut Reader<'_, impl Ask>,
     subscription: &str,
@@ -46,7 +46,7 @@ pub(super) async fn newest(
     newest
 }
 
-/// Returns the images that classes without images of their own can need, each once.
+/// Returns the images that classes without images of their own may need, without duplicates.
 fn needed(cluster: &ClusterFacts, classes: &[AksNodeClass]) -> BTreeSet<Definition> {
     let without = classes.iter().filter(|class| {
         let images = class.status.as_ref().and_then(|status| status.images.as_ref());

@@ -1,6 +1,7 @@
-//! Karpenter's variables, for what the managed cluster does not say of its nodes.
+//! Karpenter's environment variables, for facts about nodes that the managed cluster does not provide.
 //!
-//! What Azure says goes first: a variable may be left over from another cluster. Must never read the environment itself.
+//! Azure takes precedence, because a variable may be left over from another cluster. Must never read the environment
+//! itself.
 
 use std::sync::Arc;
 
@@ -12,10 +13,10 @@ const SUBNET: &str = "VNET_SUBNET_ID";
 const IDENTITIES: &str = "NODE_IDENTITIES";
 const API_SERVER: &str = "CLUSTER_ENDPOINT";
 
-/// The user of nodes where nobody names one.
+/// Default name of the admin user of nodes.
 const ADMIN: &str = "azureuser";
 
-/// What Karpenter is told of a cluster by its variables; absent where nothing is said.
+/// Facts about a cluster from Karpenter's variables; unset ones are absent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KarpenterVariables {
     tenant: Option<Arc<str>>,
@@ -29,7 +30,7 @@ pub struct KarpenterVariables {
 }
 
 impl KarpenterVariables {
-    /// Takes the variables by their names, where `find` returns a text.
+    /// Reads the variables by name; `find` returns the value of a variable that is set.
     #[must_use]
     pub fn of(find: &dyn Fn(&str) -> Option<String>) -> Self {
         let text = |name: &str| {
@@ -50,10 +51,10 @@ impl KarpenterVariables {
         }
     }
 
-    /// Returns the subnet of nodes, where AKS made none and agent pools name none.
+    /// Returns the subnet of nodes, used if AKS created none and agent pools name none.
     ///
     /// # Errors
-    /// It is no id of a subnet.
+    /// It is not the id of a subnet.
     pub(super) fn subnet(&self) -> Result<Option<Arc<str>>, ObserveFault> {
         let kind = "Microsoft.Network/virtualNetworks/subnets";
         let is_one = |id: &Arc<str>| id.parse::<ResourceId>().is_ok_and(|id| id.expect_kind(kind).is_ok());
@@ -63,10 +64,10 @@ impl KarpenterVariables {
         }
     }
 
-    /// Fills in what the managed cluster did not say, but for the subnet.
+    /// Fills in what the managed cluster did not provide, except for the subnet.
     ///
     /// # Errors
-    /// Each variable that is needed and cannot be what it is for.
+    /// Each variable that is needed and invalid.
     pub(super) fn complete(&self, facts: &mut ClusterFacts) -> Result<(), Vec<ObserveFault>> {
         let mut faults = Vec::new();
         let or = |fact: &mut Option<Arc<str>>, said: &Option<Arc<str>>| {
@@ -99,7 +100,7 @@ impl KarpenterVariables {
     }
 }
 
-/// The host of an address, by which kubelets know the API server.
+/// Returns the host of an address, by which kubelets reach the API server.
 fn host(endpoint: &str) -> Option<&str> {
     let rest = endpoint.strip_prefix("https://")?;
     let host = rest.split(['/', ':']).next()?;
@@ -128,7 +129,7 @@ mod tests {
         })
     }
 
-    /// A cluster that says nothing but what every one says.
+    /// Returns a cluster with only the mandatory facts.
     fn silent() -> ClusterFacts {
         ClusterFacts {
             id: "".into(),
@@ -196,7 +197,7 @@ mod tests {
         let before = facts.clone();
         all().complete(&mut facts).unwrap();
         assert_eq!(facts, before);
-        // What is not asked cannot be wrong.
+        // Variables that are not needed are not validated.
         variables(&[(API_SERVER, "?"), (IDENTITIES, "?")]).complete(&mut facts).unwrap();
     }
 

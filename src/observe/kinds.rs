@@ -14,17 +14,17 @@ impl From<ClusterFailure> for ObserveFault {
     }
 }
 
-/// Says which kind could not be listed.
+/// Reports which kind could not be listed.
 fn unlisted(kind: ListedKind, failure: &ClusterFailure) -> Unread {
     let is_forbidden = failure.kind == ClusterFailureKind::Forbidden;
     Unread::of_kind(kind.resource, is_forbidden, (&failure.what, &failure.hint))
 }
 
-/// The kinds of CustomResourceDefinitions that carrying plans out writes, sorted.
+/// Kinds of CustomResourceDefinitions that applying plans writes, sorted.
 const WRITTEN_KINDS: [&str; 3] =
     ["nodeclaims.karpenter.sh", "nodeplanchunks.nodeform.dev", "nodeplans.nodeform.dev"];
 
-/// Says what could not be listed, and what to do about it behind the last that it helps.
+/// Returns a warning for each kind that could not be listed, with a hint after the last one that it applies to.
 fn warnings(unread: &[(&'static str, ClusterFailure)]) -> Vec<String> {
     let warning = |(at, (word, failure)): (usize, &(&'static str, ClusterFailure))| {
         let ClusterFailure { what, hint, .. } = failure;
@@ -35,30 +35,31 @@ fn warnings(unread: &[(&'static str, ClusterFailure)]) -> Vec<String> {
     unread.iter().enumerate().map(warning).collect()
 }
 
-/// The kinds in which users say what they want of nodes. They are read last: whoever freezes or deletes a pool and then
-/// scales down is heeded, however long the lists in between take.
+/// Kinds in which users configure nodes. They are read last, so a pool that is frozen or deleted before scaling down is
+/// respected, however long the lists in between take.
 const POLICY_KINDS: [&str; 4] = ["nodepools", "aksnodeclasses", "nodefleets", "nodeoverlays"];
 
 /// Returns the kinds in the order in which they are read.
 fn in_order() -> impl Iterator<Item = ListedKind> {
     let (policy, running): (Vec<_>, Vec<_>) =
         SNAPSHOT_KINDS.into_iter().partition(|kind| POLICY_KINDS.contains(&kind.word));
-    // A NodeClaim says that its Node has joined: read the other way round, one that joins in between would seem to be gone.
+    // A NodeClaim says whether its Node has joined. In the opposite order, a Node that joins in between would appear to
+    // be gone.
     let (claims, others): (Vec<_>, Vec<_>) = running.into_iter().partition(|kind| kind.word == "nodeclaims");
     claims.into_iter().chain(others).chain(policy)
 }
 
-/// What somebody reads who only looks at nodes: with pods what they hold, with the others what they cost.
+/// Kinds that are read to show nodes only: pods for what nodes hold, the others for what they cost.
 const LOOKED_AT: [&str; 7] =
     ["nodeclaims", "nodes", "pods", "nodepools", "aksnodeclasses", "nodefleets", "nodeoverlays"];
 
-/// Lists what says which nodes there are, how full they are and what they cost. Without pods nodes are known all the same.
+/// Lists the kinds that show which nodes exist, how full they are and what they cost. Pods are optional.
 pub(super) async fn look(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
     let kinds = in_order().filter(|kind| LOOKED_AT.contains(&kind.word)).collect();
     list(cluster, kinds, &["nodes"], seen).await
 }
 
-/// Lists the kinds. An API that is not installed has no objects; what cannot be listed is a gap.
+/// Lists the kinds. An API that is not installed has no objects; a kind that cannot be listed is a gap.
 pub(super) async fn read(cluster: &Cluster, seen: &mut Observation) -> Result<(), ObserveFault> {
     list(cluster, in_order().collect(), &NEEDED_KINDS, seen).await
 }

@@ -1,4 +1,4 @@
-//! The cluster's NodePlans: what plans before have left for the next.
+//! The cluster's NodePlans: what earlier plans left for the next one.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::ledger::{self, Ledger};
 use crate::snapshot::azure::LedgerFacts;
 use crate::snapshot::{Gap, GapKind};
 
-/// Lists the plans, without their texts. Where the kind is not installed there are none yet.
+/// Lists the plans, without their texts. If the kind is not installed, there are none yet.
 pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observation) -> Option<LedgerFacts> {
     let (ledger, plans) = match listed(cluster).await {
         Ok(listed) => listed,
@@ -40,10 +40,10 @@ pub(super) async fn read(cluster: &Cluster, at: Timestamp, seen: &mut Observatio
     })
 }
 
-/// The ledger, and the names of the plans that somebody goes on with, also of those that cannot be read. Where the kind is
-/// not installed, whoever took it away may have left what its plans have begun: which there are is not known.
+/// Returns the ledger and the names of all plans that are not over, including unreadable ones. If the kind is not
+/// installed, the names are unknown: its CRD may have been deleted while plans were in progress.
 async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>), ClusterFailure> {
-    // Items of another form are told by `ledger`.
+    // `ledger` reports items that it cannot read.
     let plans = match cluster.list(ledger::PLANS, "").await {
         Ok(listed) => listed.items(),
         Err(failure) if failure.kind == ClusterFailureKind::NotFound => return Ok(<_>::default()),
@@ -54,7 +54,7 @@ async fn listed(cluster: &Cluster) -> Result<(Ledger, Option<BTreeSet<Arc<str>>>
     Ok((ledger, Some(names)))
 }
 
-/// Returns the names of all plans but of those that are over.
+/// Returns the names of all plans that are not over.
 fn carried_on(plans: &[Value], ledger: &Ledger) -> BTreeSet<Arc<str>> {
     let over: BTreeSet<&str> =
         ledger.plans.iter().filter(|plan| plan.is_over()).map(|plan| &*plan.name).collect();

@@ -1,4 +1,4 @@
-//! Which managed cluster the objects belong to: as named, else as Azure says of the resource group of its nodes.
+//! The managed cluster that the objects belong to: the named one, else the manager of the resource group of its nodes.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use crate::arm::{Api, Request, ResourceId};
 
 const CLUSTERS: &str = "Microsoft.ContainerService/managedClusters";
 
-/// What the user named, by flags, variables or a NodeFleet.
+/// Names that the user gave, by flags, variables or a NodeFleet.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Named {
     /// The subscription.
     pub subscription: Option<String>,
-    /// The resource group that the managed cluster stands in.
+    /// The resource group of the managed cluster.
     pub resource_group: Option<String>,
     /// The managed cluster.
     pub cluster: Option<String>,
-    /// What Karpenter's variables say of it.
+    /// Facts from Karpenter's variables.
     pub karpenter: KarpenterVariables,
 }
 
@@ -47,7 +47,7 @@ pub(super) async fn place(
     Ok(Place { id, of_nodes })
 }
 
-/// Asks Azure who manages the resource group of the nodes: AKS notes the cluster there.
+/// Reads from Azure which cluster manages the resource group of the nodes: AKS records it there.
 async fn manager(azure: &impl Ask, group: &ResourceId) -> Result<ResourceId, ObserveFault> {
     let body = azure.one(&Request::read(group, Api::Resources)).await.map_err(unread)?;
     #[derive(Deserialize)]
@@ -68,12 +68,12 @@ fn unnamed(what: &str) -> ObserveFault {
     )
 }
 
-/// A call to Azure that failed.
+/// Converts a failed call to Azure.
 fn unread(fault: AskFault) -> ObserveFault {
     ObserveFault { what: fault.what, hint: fault.hint, unread: None }
 }
 
-/// Returns the resource group that most nodes of Azure are in.
+/// Returns the resource group of most of the Azure nodes.
 fn group_of_nodes(seen: &Observation) -> Option<ResourceId> {
     #[derive(Deserialize)]
     struct List {

@@ -1,7 +1,7 @@
-//! The world, read once: the cluster's objects and its Azure resources, as the content of a snapshot's file.
+//! Observation: reads the cluster's objects and its Azure resources once, as the content of a snapshot file.
 //!
-//! What could not be read to its end is absent and said; it is never taken for empty. Nothing is planned here, and nothing is
-//! written anywhere.
+//! A list that could not be read completely is absent and reported; it is never treated as empty. This module never
+//! plans and never writes.
 
 mod ask;
 mod azure;
@@ -34,32 +34,32 @@ pub use locate::Named;
 pub use remembered::Remembered;
 pub use unread::Unread;
 
-/// What was seen.
+/// Result of reading a cluster and its Azure resources.
 #[derive(Debug, Default)]
 pub struct Observation {
     /// The objects, page by page.
     pub sources: Vec<Source>,
-    /// The kinds that were listed, be it without an object, in kubectl's words.
+    /// The kinds that were listed, even those without objects, by their kubectl names.
     pub listed: BTreeSet<String>,
-    /// The kinds that carrying plans out writes and that the cluster does not serve, sorted.
+    /// The kinds that applying plans writes and that the cluster does not serve, sorted.
     pub missing: Vec<&'static str>,
-    /// What Azure said.
+    /// Facts from Azure.
     pub azure: Option<AzureFacts>,
-    /// What the subscription uses of its quotas.
+    /// The subscription's quota usage.
     pub usages: Option<Vec<Usage>>,
-    /// What could not be read, and what follows for plans.
+    /// What could not be read, and the consequence for plans.
     pub gaps: Vec<Gap>,
     /// The same by its source, with the cause and the next step.
     pub unread: Vec<Unread>,
-    /// What the user has to know, a line each.
+    /// Warnings for the user, one line each.
     pub warnings: Vec<String>,
 }
 
 impl Observation {
-    /// Returns what was seen as a snapshot of this time; `options` say what else it holds.
+    /// Returns a snapshot as of this time; `options` provides its other parts.
     ///
     /// # Errors
-    /// Objects that are faulty.
+    /// Invalid objects.
     pub fn snapshot(self, options: Request, at: Timestamp) -> Result<SnapshotFile, Vec<Problem>> {
         let Self { sources, listed, azure, usages, gaps, missing: _, unread: _, warnings: _ } = self;
         let usages = options.usages.clone().or(usages);
@@ -68,7 +68,7 @@ impl Observation {
         offline::snapshot(Request { sources, listed, azure, usages, gaps, location, at: Some(at), ..options })
     }
 
-    /// Returns the same as something to plan from: every plan of a live cluster is one of its snapshot.
+    /// Returns the same as planning input: every plan of a live cluster is made from its snapshot.
     ///
     /// # Errors
     /// As [`Observation::snapshot`].
@@ -77,22 +77,22 @@ impl Observation {
     }
 }
 
-/// Returns a snapshot of a live cluster as something to plan from.
+/// Returns a snapshot of a live cluster as planning input.
 #[must_use]
 pub fn laid(snapshot: &SnapshotFile) -> Laid {
     Laid { snapshot: Source::new("<live>", file::write(snapshot)), ..Laid::default() }
 }
 
-/// A managed cluster's place in Azure.
+/// Location of a managed cluster in Azure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The managed cluster.
     pub id: ResourceId,
-    /// The resource group of its nodes as their `providerID`s say it, where there are nodes of AKS.
+    /// The resource group of its nodes according to their `providerID`s, if AKS nodes exist.
     pub of_nodes: Option<ResourceId>,
 }
 
-/// Why nothing was seen: what happened, and what to do next.
+/// Reason why the cluster could not be read, with the next step.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what}")]
 pub struct ObserveFault {
@@ -100,7 +100,7 @@ pub struct ObserveFault {
     pub what: String,
     /// What to do next.
     pub hint: Option<String>,
-    /// What could not be read, where that is why.
+    /// What could not be read, if that is the reason.
     pub unread: Option<Unread>,
 }
 
@@ -110,21 +110,21 @@ impl ObserveFault {
     }
 }
 
-/// Reads the cluster alone, and of it what says which nodes there are, how full they are and what they cost.
+/// Reads only the cluster's objects that show which nodes exist, how full they are and what they cost.
 ///
 /// # Errors
-/// Nodes cannot be listed. What else cannot is in [`Observation::unread`].
+/// Nodes cannot be listed. Other lists that fail are in [`Observation::unread`].
 pub async fn nodes(cluster: &Cluster) -> Result<Observation, ObserveFault> {
     let mut seen = Observation::default();
     kinds::look(cluster, &mut seen).await?;
     Ok(seen)
 }
 
-/// Reads the cluster, and then Azure.
+/// Reads the cluster, then Azure.
 ///
 /// # Errors
-/// Nodes or pods cannot be listed, the managed cluster cannot be found or read, or it is another than the one whose objects
-/// were read. All faults that are known at that point.
+/// Nodes or pods cannot be listed, the managed cluster cannot be found or read, or it is not the one whose objects were
+/// read. All faults that are known at that point.
 pub async fn observe(
     cluster: &Cluster,
     azure: &impl Ask,

@@ -9,10 +9,10 @@ use crate::arm::answer::{Subnet, VirtualNetwork};
 use crate::arm::{Api, Request, ResourceId};
 use crate::snapshot::azure::SubnetFacts;
 
-/// The subnet of nodes in a virtual network that AKS made.
+/// Name of the node subnet in a virtual network that AKS created.
 const SUBNET: &str = "aks-subnet";
 
-/// Finds the subnet of nodes where agent pools name none: the one that AKS made, else the one of Karpenter's variables.
+/// Finds the subnet of nodes if agent pools name none: the one that AKS created, else the one in Karpenter's variables.
 pub(super) async fn subnet_of_nodes(
     reader: &mut Reader<'_, impl Ask>,
     group: &ResourceId,
@@ -29,7 +29,7 @@ pub(super) async fn subnet_of_nodes(
     Ok(said)
 }
 
-/// Finds the subnet that AKS made itself; nothing where it made none.
+/// Finds the subnet that AKS created, if any.
 async fn subnet_of_aks(reader: &mut Reader<'_, impl Ask>, group: &ResourceId) -> Option<Arc<str>> {
     let networks =
         reader.list::<VirtualNetwork>("virtual networks", &Request::list_virtual_networks(group)).await?;
@@ -39,13 +39,13 @@ async fn subnet_of_aks(reader: &mut Reader<'_, impl Ask>, group: &ResourceId) ->
     found.map(|id| id.to_string().into())
 }
 
-/// Whether a virtual network is one that AKS made: `aks-vnet-12345678`.
+/// Returns whether AKS created a virtual network: `aks-vnet-12345678`.
 fn is_of_aks(name: &str) -> bool {
     let number = name.strip_prefix("aks-vnet-");
     number.is_some_and(|number| number.len() == 8 && number.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// Reads subnets by id, and the virtual network of each; what could not be read is absent, and said.
+/// Reads subnets by id, and the virtual network of each; those that could not be read are absent and reported.
 pub(super) async fn subnets(
     reader: &mut Reader<'_, impl Ask>,
     group: &ResourceId,
@@ -73,7 +73,7 @@ pub(super) async fn subnets(
     found
 }
 
-/// Returns the id of a subnet, and that of its virtual network.
+/// Returns the ids of a subnet and its virtual network.
 fn parsed(text: &str) -> Option<(ResourceId, ResourceId)> {
     let id: ResourceId = text.parse().ok()?;
     let id = id.expect_kind("Microsoft.Network/virtualNetworks/subnets").ok()?;

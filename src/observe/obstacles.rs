@@ -1,6 +1,6 @@
-//! What stands in the way of carrying plans out, as the cluster and Azure say it.
+//! Obstacles to applying plans, as reported by the cluster and Azure.
 //!
-//! Must never fail a reading: what is not known is no obstacle.
+//! Must never fail an observation: what is unknown is no obstacle.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,19 +14,19 @@ use crate::arm::{Request, ResourceId, permission};
 use crate::model::{Effect, LabelKey, Taint, label};
 use crate::snapshot::obstacles::{Obstacles, OtherProvisioner, TAGS_WRITE};
 
-/// The chart of Karpenter names its objects so, and its image has a folder of this name.
+/// Name that Karpenter's chart gives its objects, and a path segment of its image.
 const KARPENTER: &str = "karpenter";
-/// The label of a chart's name.
+/// Label with the name of the chart.
 const NAME_LABEL: &str = "app.kubernetes.io/name";
 
-/// Reads what stands in the way.
+/// Reads the obstacles.
 pub(super) async fn read(
     reader: &mut Reader<'_, impl Ask>,
     cluster: &ManagedCluster,
     group: &ResourceId,
 ) -> Obstacles {
     let request = Request::list_permissions(group);
-    // Who may not list permissions learns from Azure what else is missing.
+    // Without permission to list permissions, Azure's refusals show what else is missing.
     let what = "permissions in the node resource group could not be read, so they are not checked before the first write";
     let permissions = reader.quietly::<Permission>(what, &request).await;
     let needed: Vec<&str> = permission::NEEDED.iter().copied().chain([TAGS_WRITE]).collect();
@@ -66,7 +66,7 @@ fn autoscaled(pool: &AgentPool) -> OtherProvisioner {
     OtherProvisioner::ClusterAutoscaler { pool: pool.name.as_str().into(), labels, taints }
 }
 
-/// Reads a taint as AKS writes it: `key=value:Effect`, the value left out where there is none.
+/// Parses a taint in AKS's format: `key=value:Effect`, or `key:Effect` without a value.
 fn taint(text: &str) -> Option<Taint> {
     let (rest, effect) = text.rsplit_once(':')?;
     let (key, value) = rest.split_once('=').unwrap_or((rest, ""));
@@ -118,7 +118,7 @@ struct Container {
     image: Option<String>,
 }
 
-/// Returns the Deployments of Karpenter that ask for replicas.
+/// Returns Karpenter's Deployments whose replicas are not 0.
 fn karpenters(seen: &Observation) -> Vec<OtherProvisioner> {
     let lists = seen.sources.iter().filter(|source| source.name == "<deployments>");
     let lists = lists.filter_map(|source| serde_json::from_slice::<List>(&source.bytes).ok());
@@ -137,7 +137,7 @@ fn karpenters(seen: &Observation) -> Vec<OtherProvisioner> {
         .collect()
 }
 
-/// Returns the segments of an image's path, without tag and digest.
+/// Returns the path segments of an image, without tag and digest.
 fn path(image: &str) -> impl Iterator<Item = &str> {
     let image = image.split_once('@').map_or(image, |(image, _)| image);
     image.split('/').map(|segment| segment.split_once(':').map_or(segment, |(name, _)| name))

@@ -1,7 +1,7 @@
-//! Azure, asked less often: what seldom changes is remembered for a while.
+//! Azure with a cache: rarely changing answers are reused for a while.
 //!
-//! Each read is a request that Azure counts, and the automatic mode reads every few seconds. A fault is never remembered;
-//! nor may a list be older than what was written last, which whoever writes says by [`Remembered::wrote`].
+//! Azure counts each read against a limit, and the automatic mode reads every few seconds. A fault is never cached, and
+//! a list is never older than the last write, which writers report by [`Remembered::wrote`].
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,14 +14,14 @@ use super::{Ask, AskFault};
 use crate::arm::Request;
 use crate::azure::Azure;
 
-/// For how long VMs, network interfaces and what is used of quotas are remembered while nothing is made or removed, of the
-/// cloud's clock.
+/// How long VMs, network interfaces and quota usage are cached while nothing is created or deleted, by the cloud's
+/// clock.
 const FLEET: Duration = Duration::from_secs(30);
 
-/// For how long all else is: the managed cluster, its networks, images, rights.
+/// How long everything else is cached: the managed cluster, its networks, images, permissions.
 const REST: Duration = Duration::from_secs(300);
 
-/// Azure, with what it answered last. Clones remember the same.
+/// Azure with its last answers. Clones share the cache.
 #[derive(Clone)]
 pub struct Remembered {
     azure: Azure,
@@ -31,25 +31,24 @@ pub struct Remembered {
 #[derive(Default)]
 struct Memory {
     answers: BTreeMap<String, Answer>,
-    /// When something was written last.
+    /// Time of the last write.
     wrote: Option<Instant>,
 }
 
 struct Answer {
-    /// When it was asked for.
+    /// Time of the request.
     asked: Instant,
     body: Value,
 }
 
 impl Remembered {
-    /// Nothing was asked yet.
+    /// Returns an empty cache.
     #[must_use]
     pub fn new(azure: Azure) -> Self {
         Self { azure, memory: Arc::default() }
     }
 
-    /// Notes that VMs or network interfaces have been written, or may have been: what was read of them before counts no
-    /// more.
+    /// Records that VMs or network interfaces were written, or may have been: earlier reads of them are stale.
     pub fn wrote(&self) {
         self.memory.lock().unwrap_or_else(PoisonError::into_inner).wrote = Some(Instant::now());
     }
@@ -97,14 +96,14 @@ impl Ask for Remembered {
     }
 }
 
-/// What tells one read from another.
+/// Returns the cache key of a read.
 fn key(request: &Request) -> String {
     let query = request.query.iter().map(|parameter| format!("&{}={}", parameter.name, parameter.value));
     query.fold(request.path.clone(), |key, parameter| key + &parameter)
 }
 
-/// Whether it lists what carrying plans out writes.
+/// Returns whether a request lists what applying plans writes.
 fn is_of_fleet(request: &Request) -> bool {
-    // What is used of quotas changes with every VM.
+    // Quota usage changes with every VM.
     ["/virtualMachines", "/networkInterfaces", "/usages"].iter().any(|kind| request.path.ends_with(kind))
 }

@@ -1,7 +1,7 @@
-//! What could not be read: from which source, why, and what to do next. For status, log and metrics; plans have
+//! Sources that could not be read, with the cause and the next step. For status, log and metrics; plans have
 //! [`Gap`](crate::snapshot::Gap).
 //!
-//! Must never stand for something that was read and is empty.
+//! Must never represent something that was read and is empty.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use std::sync::Arc;
 /// Something that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unread {
-    /// The source: a resource of Kubernetes with its group, as `kubectl api-resources -o name` has it, or a resource of Azure.
+    /// The source: a Kubernetes resource with its group, as in `kubectl api-resources -o name`, or an Azure resource.
     pub source: Arc<str>,
-    /// What happened, with the verb.
+    /// What happened, including the verb.
     pub what: String,
     /// What to do next.
     pub hint: Option<String>,
 }
 
 impl Unread {
-    /// A kind that could not be listed: `resource` with its group, what the API server said, and what to do.
+    /// Returns a kind that could not be listed: `resource` with its group, the API server's message and hint.
     #[must_use]
     pub fn of_kind(resource: &str, is_forbidden: bool, (said, hint): (&str, &str)) -> Self {
         let (name, group) = resource.split_once('.').unwrap_or((resource, ""));
@@ -32,10 +32,10 @@ impl Unread {
         }
     }
 
-    /// Resources of Azure that could not be read, and why.
+    /// Returns Azure resources that could not be read, with the reason.
     #[must_use]
     pub fn of_azure(what: &str, why: &str) -> Self {
-        // Without the name of a single one: sources are few.
+        // Names of single resources are cut off, so there are only a few sources.
         let kind = what.split('`').next().unwrap_or(what).trim();
         let source = kind.to_ascii_lowercase().replace(' ', "-");
         Self { source: source.into(), what: format!("{what} in Azure cannot be read: {why}"), hint: None }

@@ -1,7 +1,7 @@
-//! A plan made again for one that was approved: its new nodes are all that may come, and its nodes all that may go.
+//! Replans an approved plan: only its new nodes may be created, and only its nodes may be deleted.
 //!
-//! The planner is the same as ever; what it is given is narrowed. Whether the outcome is covered by what was approved is
-//! [`crate::review::covers`]' to say, which shares nothing with it.
+//! Uses the regular planner on a restricted input. Never decides whether the result is covered by the approval: that is
+//! [`crate::review::covers`]' job, which shares no code with it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,28 +13,28 @@ use crate::plan::{ChangeId, ClaimSpec, Execution, Plan};
 use crate::review::RefusedPlan;
 use crate::snapshot::Snapshot;
 
-/// What keeps nodes from going for a while.
+/// Temporary limits on disruption.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Brakes {
-    /// Freezes, classes on hold, budgets and PodDisruptionBudgets are heeded.
+    /// Respects freezes, classes on hold, budgets and PodDisruptionBudgets.
     On,
-    /// As if there were none: what could be done then only waits for them.
+    /// Ignores them: changes that are possible then only wait for them.
     Off,
 }
 
-/// Which pods that wait for a node are seen.
+/// Whether pending pods are planned for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waiting {
-    /// All of them.
+    /// All pending pods are included.
     Seen,
-    /// None: what is planned is not for them, and waits for nobody.
+    /// Pending pods are left out: the plan is not for them and depends on none.
     Unseen,
 }
 
-/// Plans a world again for what is left of an approved plan, and has it judged.
+/// Replans a world for the rest of an approved plan, and checks the plan.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug in nodeform.
+/// The plan, if the checker rejects it: a bug in nodeform.
 pub fn again(world: &World, approved: &Plan, waiting: Waiting, brakes: Brakes) -> Result<Plan, RefusedPlan> {
     let mut world = narrowed(world, approved);
     if waiting == Waiting::Unseen {
@@ -48,13 +48,13 @@ pub fn again(world: &World, approved: &Plan, waiting: Waiting, brakes: Brakes) -
     Ok(as_approved(planned.plan.plan().clone(), approved))
 }
 
-/// Leaves out the pods that wait for a node, but for the room that is kept for pods to come.
+/// Removes pending pods, except for placeholder pods of reserved capacity.
 pub fn forget_waiting(snapshot: &mut Snapshot) {
     let is_kept = |place: &PodPlace| matches!(place, PodPlace::Bound(_));
     snapshot.pods.retain(|pod| is_kept(&pod.place) || pod.key.is_placeholder());
 }
 
-/// Lets nothing come but what may take the place of an approved create, and nothing go but the approved nodes.
+/// Restricts the world: only nodes that can replace an approved create may be created, and only approved nodes deleted.
 fn narrowed(world: &World, approved: &Plan) -> World {
     let mut world = world.clone();
     let goes: BTreeSet<&NodeName> = approved.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
@@ -79,14 +79,14 @@ fn narrowed(world: &World, approved: &Plan) -> World {
     let asked = &approved.spec.wishes;
     let (replace, deleted) = (of(&asked.replace), of(&asked.deleted));
     let wishes = Wishes { replace, deleted, forget: BTreeSet::new(), destroy: asked.destroy };
-    // What can no longer be asked of a node is not asked: it stays.
+    // If the requests no longer apply to a node, they are dropped and the node is kept.
     if let Ok(snapshot) = crate::snapshot::wish(world.snapshot.clone(), &wishes) {
         world.snapshot = snapshot;
     }
     world
 }
 
-/// All that may be bought for a create of a plan.
+/// Returns all offerings that a plan's creates may use.
 fn ways(plan: &Plan, execution: &Execution) -> BTreeSet<Way> {
     let choices = plan.spec.creates().flat_map(|(_, create, _)| execution.choices(&create.spec));
     choices
@@ -94,7 +94,7 @@ fn ways(plan: &Plan, execution: &Execution) -> BTreeSet<Way> {
         .collect()
 }
 
-/// Takes away what keeps nodes from going for a while. What their pods ask for themselves stays.
+/// Removes the temporary limits on disruption. Pods' own requests against disruption remain.
 fn release(world: &mut World) {
     world.policy.fleet.holds = Holds::default();
     for pool in world.policy.pools.values_mut() {
@@ -103,8 +103,8 @@ fn release(world: &mut World) {
     world.snapshot.budgets.clear();
 }
 
-/// Leaves each create only the choices of an approved one, and has each removal wait for every node like one that it was
-/// approved to wait for: fewer and slower than what was planned.
+/// Restricts each create to the choices of an approved one, and makes each removal wait for every node that matches one
+/// it was approved to wait for. The result does at most what was planned, and no sooner.
 fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
     let Some(ours) = &approved.spec.execution else { return fresh };
     let Some(mut theirs) = fresh.spec.execution.take() else { return fresh };
@@ -122,14 +122,14 @@ fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
             is_listed && is_cheap(launched.price_max)
         };
         let left: Vec<LaunchChoice> = launch.choices.iter().filter(is_approved).cloned().collect();
-        // Without its first choice it is another node, and whoever compares the plans says which.
+        // Without its first choice it is a different node, and the comparison of the plans reports it.
         if left.first().is_none_or(|first| first.choice != claim.primary) {
             continue;
         }
         let prices: Option<Vec<MicroUsdPerHour>> = left.iter().map(|launched| launched.price_max).collect();
         claim.price_max = prices.and_then(|prices| prices.into_iter().max());
         launch.choices = left;
-        // It may be listed for another approved create alone, whose choices the planner had as well.
+        // A choice may be listed only for another approved create, whose choices were also available to the planner.
         for key in [label::INSTANCE_TYPE, label::ZONE, label::CAPACITY_TYPE] {
             if let Some((one, other)) = claim.requirements.get(key).zip(approved.requirements.get(key)) {
                 let both = one.intersection(other);
@@ -148,14 +148,14 @@ fn as_approved(mut fresh: Plan, approved: &Plan) -> Plan {
     fresh
 }
 
-/// An approved claim.
+/// An approved claim that matches a fresh one.
 struct Alike<'a> {
     claim: &'a ClaimSpec,
     choices: &'a [LaunchChoice],
 }
 
-/// The approved claim that a fresh one would take the place of: of the same pool, with its first choice among its choices, if
-/// it can be in the first place.
+/// Returns the approved claim that a fresh one replaces: one of the same pool with the fresh first choice among its
+/// choices, preferably as its first.
 fn like<'a>(approved: &'a Plan, ours: &'a Execution, fresh: &ClaimSpec) -> Option<Alike<'a>> {
     let of_pool = approved.spec.creates().filter(|(_, _, claim)| claim.pool == fresh.pool);
     let choices = of_pool.map(|(_, create, claim)| (claim, ours.choices(&create.spec)));
@@ -165,7 +165,7 @@ fn like<'a>(approved: &'a Plan, ours: &'a Execution, fresh: &ClaimSpec) -> Optio
     alike.min_by_key(|(place, _)| *place).map(|(_, alike)| alike)
 }
 
-/// By node that goes, the fresh creates like those that its removal was approved to wait for.
+/// Returns, by deleted node, the fresh creates that match those its removal was approved to wait for.
 fn waits(approved: &Plan, ours: &Execution, fresh: &Plan) -> BTreeMap<NodeName, BTreeSet<ChangeId>> {
     let mut waits: BTreeMap<NodeName, BTreeSet<ChangeId>> = BTreeMap::new();
     for (id, delete) in approved.spec.deletes() {
@@ -208,7 +208,7 @@ mod tests {
         }
     }
 
-    /// Two applications that are cheapest on nodes of two sizes, in a pool of nodes with four vCPUs.
+    /// Returns two applications that are cheapest on nodes of two sizes, in a pool of nodes with four vCPUs.
     fn two_shapes() -> String {
         let pod = |name: &str, number: usize, cpu: u8, memory: &str| {
             format!(

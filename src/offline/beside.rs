@@ -1,7 +1,6 @@
-//! A plan beside others that are proposed, or merged and not yet applied: what is theirs is left to them.
+//! Plans next to other plans that are proposed, or merged and not applied yet, without touching their changes.
 //!
-//! The planner is the same as ever; what it is given is narrowed. Must never leave anything to a plan that cannot begin any
-//! more.
+//! Uses the regular planner on a restricted input. Never reserves anything for a plan that can no longer start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +9,19 @@ use crate::model::{NodeName, PodKey, PodPlace};
 use crate::plan::Plan;
 use crate::plan::beside::{Beside, OtherEffect};
 
-/// Another plan, which may still begin.
+/// Another plan that may still start.
 #[derive(Clone, Debug)]
 pub struct Other {
     /// Its folder: `2026-11/remove-empty-k3v9q2m7xa`.
     pub name: String,
-    /// Whether it is merged and waits to be applied; else it is proposed.
+    /// Whether it is merged but not applied yet; otherwise it is proposed.
     pub is_merged: bool,
-    /// What it says.
+    /// The plan itself.
     pub plan: Plan,
 }
 
 impl Other {
-    /// Says what it is: ``plan `2026-11/remove-empty-k3v9q2m7xa`, which is proposed``.
+    /// Describes it: ``plan `2026-11/remove-empty-k3v9q2m7xa`, which is proposed``.
     #[must_use]
     pub fn described(&self) -> String {
         let Self { name, is_merged, .. } = self;
@@ -38,7 +37,7 @@ impl Other {
     }
 }
 
-/// Leaves to other plans the nodes that they delete, and the waiting pods that their new nodes are for.
+/// Excludes the nodes that other plans delete, and the pending pods that their new nodes are for.
 pub fn leave(world: &mut World, others: &[Other]) {
     let snapshot = &mut world.snapshot;
     for other in others {
@@ -52,7 +51,7 @@ pub fn leave(world: &mut World, others: &[Other]) {
     }
 }
 
-/// Names what other plans do to the nodes that a plan sends pods to.
+/// Lists what other plans do to the nodes on which a plan places pods.
 pub fn name(plan: &mut Plan, others: &[Other]) {
     let used: BTreeMap<&NodeName, usize> =
         plan.evidence.kept.iter().map(|(node, pods)| (node, pods.len())).collect();

@@ -1,7 +1,7 @@
-//! The lists of sizes and prices that the user gives, and the catalogues that were made of them.
+//! The user's lists of sizes and prices, and the catalogues built from them.
 //!
-//! A list is read once for each region, however many worlds are made with it: Azure's own answer is megabytes. What is kept
-//! follows from the texts alone, and copies share it. No list is fetched here.
+//! A list is parsed once per region, however many worlds use it: Azure's own response is megabytes. The cache depends
+//! on the texts alone and is shared by copies. Never fetches a list.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -10,16 +10,16 @@ use super::{Problem, region};
 use crate::catalog::Catalog;
 use crate::model::Region;
 
-/// Lists of sizes and prices, each with its name and text; without any, those that are compiled in.
+/// Lists of sizes and prices, each with its name and text; if empty, the embedded ones are used.
 #[derive(Clone, Debug, Default)]
 pub struct Catalogs(Arc<Lists>);
 
 #[derive(Debug, Default)]
 struct Lists {
     files: Vec<(String, String)>,
-    /// The region that they speak of.
+    /// The region that the lists cover.
     region: OnceLock<Option<Region>>,
-    /// What was made of them.
+    /// Catalogues already built.
     made: Mutex<BTreeMap<Region, Catalog>>,
 }
 
@@ -30,13 +30,13 @@ impl From<Vec<(String, String)>> for Catalogs {
 }
 
 impl Catalogs {
-    /// Returns whether the user gives none.
+    /// Returns whether the user gave no lists.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.0.files.is_empty()
     }
 
-    /// Returns the region of the lists, where they speak of one only.
+    /// Returns the region of the lists if they cover exactly one.
     #[must_use]
     pub fn region(&self) -> Option<Region> {
         self.0.region.get_or_init(|| region::of_texts(&self.texts())).clone()
@@ -45,7 +45,7 @@ impl Catalogs {
     /// Returns the catalogue of a region.
     ///
     /// # Errors
-    /// What is wrong with the lists, or that the region is not known.
+    /// The faults of the lists, or that the region is unknown.
     pub fn of(&self, region: &Region) -> Result<Catalog, Vec<Problem>> {
         let made = || self.0.made.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(catalog) = made().get(region) {

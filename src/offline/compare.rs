@@ -1,6 +1,6 @@
-//! Two worlds side by side: what a change of the input does.
+//! Compares the plans of two worlds: the effect of a change of the input.
 //!
-//! Both are planned and judged; the second plan carries the comparison as evidence.
+//! Both are planned and checked; the second plan carries the comparison as evidence.
 
 use super::{Planned, World};
 use crate::plan::Plan;
@@ -8,10 +8,10 @@ use crate::plan::comparison::{Comparison, FileDifference, Side};
 use crate::review::{CheckedPlan, RefusedPlan};
 use crate::solve::Solver;
 
-/// Plans a world that a change leads to, beside the planned world that it starts from, and has the plan judged.
+/// Plans the changed world next to the planned original one, and checks the plan.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug in nodeform.
+/// The plan, if the checker rejects it: a bug in nodeform.
 pub fn plan_beside(
     (before, base): (Side, &Planned),
     (after, world): (Side, &World),

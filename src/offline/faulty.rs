@@ -1,7 +1,8 @@
-//! A NodePool or an AKSNodeClass of a live cluster that is faulty: it is left out, with the NodePools of such a class, and said.
-//! What is good is planned, and the nodes of what is left out stay as they are, as those of a pool that is gone.
+//! Invalid NodePools and AKSNodeClasses of a live cluster: they are skipped and reported, together with the NodePools
+//! of such a class. Valid ones are planned, and nodes of skipped pools are kept, like those of a deleted pool.
 //!
-//! Must never leave out what holds for the whole cluster: without its NodeFleet a cluster would be planned by other rules.
+//! Never skips an object that applies to the whole cluster: without its NodeFleet a cluster would be planned by other
+//! rules.
 
 use std::collections::BTreeSet;
 
@@ -12,17 +13,17 @@ use crate::manifests::{OurObject, Remark};
 use crate::policy::{self, Fault, Policy, Segment, WireObject};
 use crate::snapshot::AzureFacts;
 
-/// What becomes of faulty NodePools and AKSNodeClasses.
+/// How to treat invalid NodePools and AKSNodeClasses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Faulty {
-    /// Nothing is planned: of files their author is told.
+    /// Nothing is planned: the author of the files has to fix them.
     Refused,
-    /// They are left out: in a cluster others depend on what is good.
+    /// They are skipped: in a cluster, others depend on the valid ones.
     LeftOut,
 }
 
 impl Faulty {
-    /// What becomes of those of an input of which Azure said this: then it is a live cluster.
+    /// Returns the treatment for an input; Azure facts mean that it is a live cluster.
     pub(super) const fn of(azure: Option<&AzureFacts>) -> Self {
         match azure {
             Some(_) => Self::LeftOut,
@@ -31,17 +32,17 @@ impl Faulty {
     }
 }
 
-/// A policy, and what was left out for it: the faults, each with the place of its object.
+/// A policy, and the faults that were skipped for it, each with the index of its object.
 #[derive(Debug, Default)]
 pub(super) struct Sound {
     pub(super) policy: Policy,
     pub(super) left_out: Vec<(usize, Fault)>,
 }
 
-/// Returns the policy of the objects that are good.
+/// Returns the policy of the valid objects.
 ///
 /// # Errors
-/// All faults, where one is of an object that nothing goes on without.
+/// All faults, if one is in an object that cannot be skipped.
 pub(super) fn sound(objects: &[WireObject<'_>], faulty: Faulty) -> Result<Sound, Vec<(usize, Fault)>> {
     let mut there: Vec<usize> = (0..objects.len()).collect();
     let mut left_out: Vec<(usize, Fault)> = Vec::new();
@@ -67,7 +68,7 @@ pub(super) fn sound(objects: &[WireObject<'_>], faulty: Faulty) -> Result<Sound,
     }
 }
 
-/// Returns the NodePools whose class is left out and that are not yet.
+/// Returns the NodePools that are not skipped yet but whose class is.
 fn of_faulty_classes(objects: &[WireObject<'_>], left_out: &[(usize, Fault)]) -> Vec<(usize, Fault)> {
     let gone: BTreeSet<usize> = left_out.iter().map(|(place, _)| *place).collect();
     let text = |value: &Value, at: &str| value.pointer(at).and_then(Value::as_str).map(str::to_owned);
@@ -84,7 +85,7 @@ fn of_faulty_classes(objects: &[WireObject<'_>], left_out: &[(usize, Fault)]) ->
     of_class.collect()
 }
 
-/// Says what is wrong with an object that is left out, and what follows.
+/// Reports the fault of a skipped object and its consequence.
 pub(super) fn remark(object: &OurObject, fault: &Fault) -> Remark {
     let Fault { message, hint, .. } = fault;
     let what =

@@ -1,8 +1,8 @@
-//! Pods whose place the judge refuses are held back, and the rest of the fleet is planned: one rule that solver and judge
-//! read differently must not cost everybody else the cheapest fleet.
+//! Holds back pods whose placement the checker rejects, and plans the rest of the fleet: one rule that solver and
+//! checker interpret differently must not cost all other pods the cheapest fleet.
 //!
-//! The world is planned anew with those pods waiting and those nodes staying, each with the judge's finding as the reason,
-//! a few times at most. The judge has the last word on the real world; what is about no pod and no node is left to others.
+//! The world is replanned a few times at most, with those pods pending and those nodes kept, each with the checker's
+//! finding as the reason. The checker decides on the real world. Never handles findings about neither a pod nor a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,18 +18,18 @@ use crate::solve::{Held, Solution, Solver};
 use super::strategy::places;
 use super::{Planned, Proposed, World, bounded, plan_of, waiting};
 
-/// How often what the judge refuses is held back: as a rule once is enough.
+/// Maximum number of rounds that hold back rejected pods; usually one is enough.
 const ROUNDS_MAX: usize = 4;
 
-/// What is held back, each with what the judge said first.
+/// Pods and nodes held back, each with the checker's first finding.
 #[derive(Default)]
 struct Refused {
     pods: BTreeMap<PodKey, String>,
-    /// Nodes that stay where they are.
+    /// Nodes that are kept.
     nodes: BTreeMap<NodeName, String>,
 }
 
-/// Returns the cheapest fleet without the pods that the judge refuses; nothing where holding pods back does not help.
+/// Returns the cheapest fleet without the rejected pods; `None` if holding pods back does not help.
 pub(super) fn without_refused(world: &World, first: &RefusedPlan) -> Option<Planned> {
     let mut refused = Refused::default();
     let mut last = first.clone();
@@ -56,7 +56,7 @@ pub(super) fn without_refused(world: &World, first: &RefusedPlan) -> Option<Plan
 }
 
 impl Refused {
-    /// Adds what findings are about; returns whether that is more than before.
+    /// Adds the pods and nodes of findings; returns whether there are more than before.
     fn add(&mut self, world: &World, plan: &Plan, findings: &[Finding]) -> bool {
         let before = (self.pods.len(), self.nodes.len());
         let places = places(plan);
@@ -80,7 +80,7 @@ impl Refused {
             }
             for pod in places.get(object).into_iter().flatten().filter(|pod| !pod.is_placeholder()) {
                 match running.get(*pod) {
-                    // What runs stays with its node.
+                    // A running pod stays on its node.
                     Some(node) => stay(node),
                     None => {
                         self.pods.entry((*pod).clone()).or_insert_with(|| said.clone());
@@ -91,7 +91,8 @@ impl Refused {
         (self.pods.len(), self.nodes.len()) != before
     }
 
-    /// Returns a copy of the world in which these pods wait for a rule that no plan knows, and these nodes may not go.
+    /// Returns a copy of the world in which these pods need a rule that no plan supports, and these nodes may not be
+    /// deleted.
     fn held_in(&self, snapshot: &Snapshot) -> Snapshot {
         let mut copy = snapshot.clone();
         for pod in copy.pods.iter_mut().filter(|pod| self.pods.contains_key(&pod.key)) {
@@ -106,7 +107,7 @@ impl Refused {
         copy
     }
 
-    /// Says the real reasons.
+    /// Reports the actual reasons.
     fn say(&self, solution: &mut Solution) {
         let report = &mut solution.report;
         for held in &mut report.held {

@@ -1,6 +1,6 @@
-//! What Azure said of a cluster, with its subscription and resource groups hidden as `--names` hides them in objects.
+//! Azure's facts of a cluster, with its subscription and resource groups hidden like object names by `--names`.
 //!
-//! A VM must stay that of its Node, and a subnet that of its AKSNodeClass: the same cluster gives the same plan.
+//! A VM must still match its Node, and a subnet its AKSNodeClass: the same cluster gives the same plan.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use crate::manifests::Names;
 use crate::manifests::names::{azure_id, azure_name};
 use crate::snapshot::AzureFacts;
 
-/// The field that names a resource group by itself.
+/// The field that contains only a resource group's name.
 const GROUP: &str = "nodeResourceGroup";
 
-/// Returns what Azure said with names hidden, where they are to be.
+/// Returns the facts with names hidden as requested.
 pub(super) fn facts(facts: AzureFacts, names: Names) -> AzureFacts {
     if names == Names::Show {
         return facts;

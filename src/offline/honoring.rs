@@ -1,7 +1,7 @@
-//! What a fleet would cost if the dearest workload that is spread over hosts did not count nodes whose taints it does not
-//! tolerate.
+//! Computes the fleet's cost if the most expensive workload spread over hosts did not count nodes whose taints it does
+//! not tolerate.
 //!
-//! One more fleet is worked out for that, so that what is said is true. The plan itself does not change.
+//! Solves for one more fleet, so the reported saving is real. Never changes the plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,8 +13,8 @@ use crate::solve::{Honoring, Solution, Solver};
 
 use super::World;
 
-/// Returns what `nodeTaintsPolicy: Honor` would save on the workload for which nodes cost most; nothing where it saves
-/// nothing, or more pods would be left over.
+/// Returns the saving of `nodeTaintsPolicy: Honor` for the workload whose new nodes cost most; `None` if it saves
+/// nothing or leaves more pods unplaced.
 pub(super) fn honoring((world, solver): (&World, &Solver), solution: &Solution) -> Option<Honoring> {
     let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.only_removes();
     if world.strategy != Strategy::Cheapest || !is_whole {
@@ -42,8 +42,8 @@ pub(super) fn honoring((world, solver): (&World, &Solver), solution: &Solution) 
     })
 }
 
-/// Returns the workload whose new nodes cost most, of those that are spread over hosts and count tainted nodes; with its
-/// pods.
+/// Returns the workload whose new nodes cost most among those that are spread over hosts and count tainted nodes, with
+/// its pods.
 fn dearest(pods: &[Pod], solution: &Solution) -> Option<(Workload, BTreeSet<PodKey>)> {
     let mut by_workload: BTreeMap<&Workload, BTreeSet<PodKey>> = BTreeMap::new();
     for pod in pods.iter().filter(|pod| pod.spec.spread.iter().any(counts_tainted)) {
@@ -60,7 +60,7 @@ fn dearest(pods: &[Pod], solution: &Solution) -> Option<(Workload, BTreeSet<PodK
     dearest.map(|(workload, pods)| (workload.clone(), pods))
 }
 
-/// Returns how many new nodes carry some of these pods.
+/// Returns the number of new nodes that run some of these pods.
 fn count(solution: &Solution, pods: &BTreeSet<PodKey>) -> usize {
     solution.target.new.iter().filter(|node| node.pods.iter().any(|pod| pods.contains(pod))).count()
 }
@@ -71,7 +71,7 @@ fn counts_tainted(constraint: &SpreadConstraint) -> bool {
         && !constraint.honors_node_taints
 }
 
-/// Returns a content whose spreads over hosts count only nodes that its pods tolerate.
+/// Returns a pod spec whose spread constraints over hosts only count nodes with tolerated taints.
 fn honored(spec: &PodSpec) -> PodSpec {
     let mut spec = spec.clone();
     let spread = spec.spread.iter_mut().filter(|constraint| counts_tainted(constraint));

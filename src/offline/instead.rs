@@ -1,8 +1,8 @@
-//! What is planned where the judge refuses the cheapest fleet: a fault of nodeform must not leave its user without a plan.
+//! The fallback if the checker rejects the cheapest fleet: a bug in nodeform must not leave its user without a plan.
 //!
-//! The next best fleet is taken that the judge accepts: the same without the pods that are refused ([`held_back`]), one that
-//! moves nothing to save money, then that of Karpenter's algorithm. The plan says so. Nothing is loosened for it, and what
-//! no fleet mends stays refused.
+//! Takes the next best fleet that the checker accepts: the same without the rejected pods ([`held_back`]), then one
+//! that moves nothing to save money, then that of Karpenter's algorithm. The plan reports it. Never relaxes a rule: if
+//! no fleet passes, the plan stays rejected.
 
 use crate::model::{ConsolidationPolicy, Strategy};
 use crate::plan::strategies::StrategyFleet;
@@ -11,10 +11,10 @@ use crate::solve::{Solution, Solver, Warning};
 
 use super::{Planned, Proposed, World, bounded, held_back, plan_of, strategy, waiting};
 
-/// A way to a fleet.
+/// A method that computes a fleet.
 type Solve = fn(&World) -> Solution;
 
-/// Returns the next best plan that the judge accepts; nothing where there is none, or where the fleet is what was asked for.
+/// Returns the next best plan that the checker accepts; `None` if there is none, or if the user requested the fleet.
 pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
     if world.strategy != Strategy::Cheapest || world.snapshot.supposed.wishes.only_removes() {
         return None;
@@ -41,7 +41,7 @@ pub(super) fn instead(world: &World, refused: &RefusedPlan) -> Option<Planned> {
     })
 }
 
-/// The cheapest fleet where only empty nodes may go to save money.
+/// Returns the cheapest fleet if only empty nodes may be deleted to save money.
 fn calm(world: &World) -> Solution {
     let mut policy = world.policy.clone();
     for pool in policy.pools.values_mut() {

@@ -1,6 +1,6 @@
-//! What the NodeFleet remembers of nodes, and what follows from it and from what was seen.
+//! The NodeFleet's stored observations of nodes, combined with the current ones, and their consequences.
 //!
-//! Must never take what is remembered for what is: of a node that is there, the node itself is asked.
+//! Never prefers stored data over current data: an existing node is described by itself.
 
 use std::sync::Arc;
 
@@ -17,17 +17,17 @@ use crate::snapshot::Snapshot;
 use crate::snapshot::learned::{learned, sizes};
 use crate::snapshot::tried::{Scene, Tries, tries};
 
-/// What is known of nodes.
+/// Observations of nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Evidence {
-    /// What nodes came to that were made for pods which wait.
+    /// Outcomes of nodes that were created for pods which are still pending.
     pub tries: Tries,
-    /// What nodes really have that are alike; only of a live cluster.
+    /// Actual resources of groups of similar nodes; only for a live cluster.
     pub nodes: Vec<LearnedNode>,
 }
 
-/// Finds out what is known of nodes, and lowers the catalogue to it: new nodes offer no more than those before. Nothing is
-/// known where no time is.
+/// Collects the observations and lowers the catalogue to them: new nodes offer no more than earlier ones did. Without a
+/// time there are no observations.
 pub(super) fn taken(
     snapshot: &mut Snapshot,
     objects: &Objects,
@@ -63,7 +63,7 @@ fn learnt(
     nodes
 }
 
-/// Returns what is remembered. Two NodeFleets contradict each other, so that neither is believed.
+/// Returns the stored observations. Two NodeFleets contradict each other, so both are ignored.
 fn remembered(objects: &Objects) -> Learned {
     let mut fleets = objects.ours.iter().filter(|object| &*object.kind == "NodeFleet");
     let (Some(fleet), None) = (fleets.next(), fleets.next()) else { return Learned::default() };
@@ -103,14 +103,14 @@ fn node(wire: &WireNode) -> Option<LearnedNode> {
     Some(LearnedNode {
         alike,
         class_hash: class_hash.as_str().into(),
-        // A row that cannot be read as a whole is none.
+        // A row that cannot be parsed completely is ignored.
         allocatable: amounts.collect::<Option<Resources>>()?,
         taints: taints.iter().filter_map(|text| taint(text)).collect(),
         seen: seen.parse().ok()?,
     })
 }
 
-/// Reads a taint as it is written for people.
+/// Parses a taint in its display format.
 fn taint(text: &str) -> Option<Taint> {
     let (what, effect) = text.rsplit_once(':')?;
     let (key, value) = what.split_once('=').unwrap_or((what, ""));

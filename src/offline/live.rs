@@ -1,8 +1,9 @@
-//! What Azure said of a live cluster, laid over what Kubernetes said: its network, and which nodes nodeform may touch.
+//! Merges Azure's facts of a live cluster into Kubernetes' objects: its network, and the nodes that nodeform may
+//! change.
 //!
-//! Of a node only its own maker takes the VM away: what Karpenter made counts as room and stays, and so does a node whose VM
-//! was not seen. What a plan of it lacks to be carried out is added, and what cannot be carried out is withheld. Nothing is
-//! read here.
+//! A VM is only deleted by its creator: a node that Karpenter created counts as capacity and is kept, and so is a node
+//! whose VM was not seen. Adds the launch data that a plan needs to be applied, and withholds changes that cannot be
+//! applied. Never reads anything itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +20,7 @@ use crate::snapshot::azure::{AzureFacts, NetworkFacts, Owner};
 use crate::snapshot::{Abandoned, Snapshot};
 use crate::solve::Solution;
 
-/// Takes the network of the managed cluster, where the NodeFleet does not say another.
+/// Takes the managed cluster's network unless the NodeFleet sets one.
 pub(super) fn take_network(policy: &mut Policy, facts: &AzureFacts) {
     let fleet = &mut policy.fleet;
     if fleet.network.is_none() {
@@ -28,7 +29,7 @@ pub(super) fn take_network(policy: &mut Policy, facts: &AzureFacts) {
     }
 }
 
-/// Returns the network set-up; nothing for what nodes of Karpenter cannot be in.
+/// Returns the network set-up; `None` for one that Karpenter nodes do not support.
 fn setup(network: &NetworkFacts) -> Option<NetworkSetup> {
     let is_cilium = network.dataplane.as_deref() == Some("cilium");
     match (&*network.plugin, network.plugin_mode.as_deref()) {
@@ -39,8 +40,8 @@ fn setup(network: &NetworkFacts) -> Option<NetworkSetup> {
     }
 }
 
-/// Takes off the catalogue what Azure refused to nodeform while earlier plans were carried out, until that is over, and says
-/// so: to ask again would only be refused again, while other offerings of the pool may do.
+/// Removes offerings from the catalogue that Azure refused while nodeform applied earlier plans, until the refusal
+/// ends, and reports them: retrying would only be refused again, while other offerings of the pool may work.
 pub(super) fn rule_out_refused(snapshot: &mut Snapshot) -> Vec<Remark> {
     let ledger = snapshot.azure.as_ref().and_then(|facts| facts.ledger.as_ref());
     let counts =
@@ -53,7 +54,7 @@ pub(super) fn rule_out_refused(snapshot: &mut Snapshot) -> Vec<Remark> {
 }
 
 impl World {
-    /// Returns the world without what rests for a while, which is said.
+    /// Returns the world without offerings that are backing off, and reports them.
     #[must_use]
     pub fn without_resting(mut self, resting: Vec<Refusal>) -> Self {
         if !resting.is_empty() {
@@ -64,7 +65,8 @@ impl World {
     }
 }
 
-/// Takes off the catalogue what no VM can be made of, and says why: pods then get a size, pool or class that can.
+/// Removes sizes from the catalogue from which no VM can be built, and reports the reason, so pods get a size, pool or
+/// class that works.
 pub(super) fn rule_out_unbuildable(
     snapshot: &mut Snapshot,
     (policy, network): (&Policy, NetworkSetup),
@@ -101,7 +103,7 @@ fn ruled_out(refusal: &Refusal) -> Remark {
     Remark { object, what, hint: None }
 }
 
-/// Keeps the nodes that nodeform did not make, and says so.
+/// Keeps the nodes that nodeform did not create, and reports them.
 pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     let Some(facts) = snapshot.azure.clone() else { return Vec::new() };
     let cluster = snapshot.cluster.clone();
@@ -117,7 +119,7 @@ pub(super) fn keep_others(snapshot: &mut Snapshot) -> Vec<Remark> {
     kept.into_iter().map(|(why, nodes)| remark(why, &nodes)).collect()
 }
 
-/// Says which NodeClaims hold no pods, since their Nodes are gone.
+/// Reports NodeClaims that hold no pods because their Nodes are gone.
 pub(super) fn of_lost(nodes: &[Node]) -> Vec<Remark> {
     let lost = nodes.iter().filter(|node| node.claimed.is_lost && !node.is_deleting);
     let remark = |node: &Node| {
@@ -136,7 +138,7 @@ pub(super) fn of_lost(nodes: &[Node]) -> Vec<Remark> {
     lost.map(remark).collect()
 }
 
-/// A claim without a node may have no VM yet.
+/// Returns whether the node has no VM yet: its claim has no provider id.
 fn is_coming(node: &Node) -> bool {
     node.provider_id.is_none()
 }
@@ -150,7 +152,7 @@ fn why_kept(facts: &AzureFacts, node: &Node, cluster: Option<&str>) -> Option<&'
     }
 }
 
-/// Says which removals count for nothing, since nobody goes on with the plan that began them.
+/// Reports removals that are void because no process continues the plan that started them.
 pub(super) fn of_abandoned(abandoned: &[Abandoned]) -> Vec<Remark> {
     let remark = |Abandoned { node, plan, is_leaving, .. }: &Abandoned| Remark {
         object: format!("node `{node}`"),
@@ -183,12 +185,12 @@ fn remark(why: &str, nodes: &[NodeName]) -> Remark {
     Remark { object: format!("{object} {}", shown.join(", ")), what, hint: None }
 }
 
-/// Makes a plan of a fleet; of a live cluster, with how it is carried out. Changes that cannot be carried out are left out,
+/// Creates a plan from a fleet; for a live cluster, with its execution. Changes that cannot be applied are left out,
 /// each with its reason.
 pub(super) fn launched(world: &World, solution: &Solution) -> Plan {
     let World { snapshot, policy, targets, valid_for, .. } = world;
     let mut plan = crate::plan::plan_targets(snapshot, policy, solution, targets);
-    // Without any pool, nodes of those that are gone may still go.
+    // Even without a pool, nodes of deleted pools may still be deleted.
     let is_of_pools = !plan.spec.scope.is_empty() || !plan.spec.changes.is_empty();
     let is_live = snapshot.azure.is_some() && is_of_pools && plan.spec.what_if.is_nothing();
     let Some(valid_for) = valid_for.filter(|_| is_live) else { return plan };

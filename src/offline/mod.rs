@@ -1,7 +1,6 @@
-//! From files to a judged plan, without a cluster and without a cloud: the steps in their order.
+//! From files to a checked plan, without a cluster or a cloud: the pipeline's steps in order.
 //!
-//! Pure: files come as bytes, time as a value. Nothing is decided here; each step is a call of the module
-//! that decides it.
+//! Pure: files are passed as bytes, time as a value. Never decides anything; each step calls the module that does.
 
 pub mod again;
 pub mod beside;
@@ -57,80 +56,80 @@ pub use recorded::{Laid, Seen, difference, seen, snapshot};
 pub use refresh::{Refreshed, refreshed};
 use validity::Validity;
 
-/// What to plan from.
+/// The input of a plan.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
     /// Manifests and dumps.
     pub sources: Vec<Source>,
-    /// How the sources are to be read.
+    /// How to read the sources.
     pub reading: ReadOptions,
-    /// What is done with names of namespaces, workloads, pods and claims.
+    /// How to treat names of namespaces, workloads, pods and claims.
     pub names: Names,
-    /// What is there and could not be read.
+    /// Data that exists but could not be read.
     pub gaps: Vec<Gap>,
-    /// What a cluster was asked for, by `kubectl get`'s words, where a snapshot is made of one.
+    /// The kinds requested from a cluster, in `kubectl get`'s words, if a snapshot is created from one.
     pub listed: BTreeSet<String>,
-    /// What Azure said of the cluster that a snapshot is made of.
+    /// Azure's facts of the cluster for a new snapshot.
     pub azure: Option<AzureFacts>,
-    /// A snapshot to plan from instead of `sources`, and what is laid over it.
+    /// A snapshot to plan from instead of `sources`, with its overlay.
     pub laid: Option<Laid>,
     /// Lists of sizes and prices to use instead of the embedded ones.
     pub catalogs: Catalogs,
-    /// What the subscription uses of its quotas, where that is known.
+    /// The subscription's quota usage, if known.
     pub usages: Option<Vec<Usage>>,
-    /// The region, where the user said it.
+    /// The region, if the user set it.
     pub location: Option<Region>,
     /// The time to plan for.
     pub at: Option<Timestamp>,
-    /// What is supposed that is not so.
+    /// Hypothetical assumptions.
     pub question: Question,
-    /// What is asked to be done with single nodes.
+    /// Requested changes to single nodes.
     pub wishes: Wishes,
-    /// What the plan is narrowed to; without any it holds every change.
+    /// Targets that restrict the plan; if empty, it contains every change.
     pub targets: BTreeSet<Target>,
-    /// How the fleet is worked out; else as the NodeFleet says.
+    /// The strategy; defaults to the NodeFleet's.
     pub strategy: Option<Strategy>,
-    /// Whether the plan says what any fleet costs at least: of thousands of pods that takes seconds.
+    /// Whether the plan reports a lower bound of any fleet's cost; with thousands of pods that takes seconds.
     pub proves_bound: bool,
-    /// For how long a plan of a live cluster may begin.
+    /// How long a plan of a live cluster may be started.
     pub valid_for: Validity,
-    /// Whether the daemonsets that AKS puts on every node are left out where the input has none.
+    /// Whether to omit the system DaemonSets that AKS runs on every node if the input has none.
     pub without_system_daemons: bool,
 }
 
-/// The world to plan in.
+/// The world to plan.
 #[derive(Clone, Debug)]
 pub struct World {
-    /// What was seen.
+    /// The observed state.
     pub snapshot: Snapshot,
-    /// What is asked for.
+    /// The desired policy.
     pub policy: Policy,
-    /// What the plan is narrowed to; without any it holds every change.
+    /// Targets that restrict the plan; if empty, it contains every change.
     pub targets: BTreeSet<Target>,
-    /// How the fleet is worked out.
+    /// The strategy that computes the fleet.
     pub strategy: Strategy,
-    /// Whether the plan says what any fleet costs at least.
+    /// Whether the plan reports a lower bound of any fleet's cost.
     pub proves_bound: bool,
-    /// For how long a plan may begin; none where the world is not just as it was seen live, with all its pods.
+    /// How long a plan may be started; `None` if the world is not exactly as seen live, with all its pods.
     pub valid_for: Option<Validity>,
-    /// How many objects were read, those that do not matter to a plan included.
+    /// Number of objects read, including irrelevant ones.
     pub objects: usize,
-    /// The sources of documents that are no objects of Kubernetes and were passed over.
+    /// The sources of skipped documents that are not Kubernetes objects.
     pub strays: BTreeSet<Arc<str>>,
-    /// What looks wrong in the input and keeps nothing from being planned.
+    /// Problems in the input that do not prevent planning.
     pub remarks: Vec<Remark>,
-    /// Those of them about NodePools and AKSNodeClasses that are left out, since they are faulty.
+    /// The remarks about invalid NodePools and AKSNodeClasses, which are skipped.
     pub faulty: Vec<Remark>,
-    /// The removals whose plan is gone: what they began counts for nothing here, and is to be taken away.
+    /// Removals whose plan is gone: they are ignored here and have to be rolled back.
     pub abandoned: Vec<Abandoned>,
-    /// What is known of nodes: what those came to that were made for pods which wait, and what they really have.
+    /// Observations of nodes: outcomes of nodes created for pods still pending, and actual resources.
     pub evidence: Arc<Evidence>,
-    /// The places in [`ReadOptions::scale`] whose workloads are missing, where they may be.
+    /// The indices in [`ReadOptions::scale`] whose workloads are missing but may be.
     pub unscaled: BTreeSet<usize>,
 }
 
 impl World {
-    /// Returns the same world, to be planned by a strategy: Karpenter's knows no gangs.
+    /// Returns the world with another strategy; Karpenter's ignores gangs.
     #[must_use]
     pub fn by(mut self, strategy: Strategy) -> Self {
         self.strategy = strategy;
@@ -141,21 +140,21 @@ impl World {
     }
 }
 
-/// A world with the fleet that it should have, judged.
+/// A checked plan and the fleet that it leads to.
 #[derive(Clone, Debug)]
 pub struct Planned {
-    /// The fleet, and why.
+    /// The fleet, with reasons.
     pub solution: Solution,
     /// The plan.
     pub plan: CheckedPlan,
 }
 
-/// Something wrong with the input, with what to do.
+/// A problem of the input, with a hint.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What is wrong, with file and line where there are any.
+    /// The problem, with file and line if known.
     pub what: String,
-    /// What to do.
+    /// How to fix it.
     pub hint: Option<String>,
 }
 
@@ -169,7 +168,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Reads and checks manifests as they are: the objects, and the policy that they say.
+/// Reads and checks manifests without options: the objects and their policy.
 ///
 /// # Errors
 /// Every fault of every document, sorted by file and line.
@@ -177,10 +176,10 @@ pub fn read(sources: Vec<Source>) -> Result<(Objects, Policy), Vec<manifests::Fa
     read_with(sources, &ReadOptions::default())
 }
 
-/// Reads what users of a live cluster say of its nodes, without those of its NodePools and AKSNodeClasses that are faulty.
+/// Reads the users' policy for a live cluster's nodes, without invalid NodePools and AKSNodeClasses.
 ///
 /// # Errors
-/// Everything that is wrong with what holds for the whole cluster.
+/// All faults of objects that apply to the whole cluster.
 pub fn said_of_nodes(sources: Vec<Source>) -> Result<Policy, Vec<manifests::Fault>> {
     let read = manifests::read_all(sources, &ReadOptions::default());
     let (_, mut policy) = with_policy(read, Faulty::LeftOut)?;
@@ -197,8 +196,8 @@ fn read_with(
     read.map_err(|wrong| written.told(wrong))
 }
 
-/// Looks manifests through: the objects with every remark about them, beside every fault, sorted by file and line. With
-/// any fault the objects are good for nothing but what is said of them.
+/// Inspects manifests: the objects with every remark about them, and every fault, sorted by file and line. If there are
+/// faults, only the objects' remarks are meaningful.
 #[must_use]
 pub fn look(sources: Vec<Source>) -> (Objects, Vec<manifests::Fault>) {
     let read = manifests::read_all(sources, &ReadOptions::default());
@@ -206,7 +205,7 @@ pub fn look(sources: Vec<Source>) -> (Objects, Vec<manifests::Fault>) {
     (objects, faults)
 }
 
-/// Adds the policy that objects say to them, and what is wrong with it to their faults.
+/// Adds the policy of the objects to them, and its faults to theirs.
 fn with_policy(
     read: (Objects, Vec<manifests::Fault>),
     faulty: Faulty,
@@ -215,7 +214,7 @@ fn with_policy(
     if faults.is_empty() { Ok((objects, policy)) } else { Err(faults) }
 }
 
-/// Checks the policy that objects say. One fault hides no remark: people mend everything in one go.
+/// Checks the policy of the objects. A fault does not suppress remarks, so users can fix everything in one go.
 fn checked(
     (mut objects, mut faults): (Objects, Vec<manifests::Fault>),
     faulty: Faulty,
@@ -245,7 +244,7 @@ fn checked(
     (objects, policy, faults)
 }
 
-/// Says which fields of an object are likely of a later version.
+/// Reports the fields of an object that probably belong to a later version.
 fn later_fields(object: &manifests::OurObject, wire: WireObject<'_>) -> Vec<Remark> {
     let faults = policy::later_fields(wire.kind, wire.value).into_iter();
     let remark = |fault: policy::Fault| {
@@ -266,8 +265,8 @@ fn later_fields(object: &manifests::OurObject, wire: WireObject<'_>) -> Vec<Rema
     faults.map(remark).collect()
 }
 
-/// Gives a fault of an object the file and the line of its field. Where text is wanted and a boolean stands, the word that
-/// was written is told: a boolean does not know it.
+/// Adds the file and the line of the field to a fault of an object. If a string is required and the value is a boolean,
+/// the message quotes the original word, which the boolean itself has lost.
 fn located(object: &manifests::OurObject, kind: Kind, fault: policy::Fault) -> manifests::Fault {
     let fault = match object.tree.at_path(&fault.path).map(|tree| &tree.value) {
         Some(manifests::tree::Value::Bool(truth)) if policy::takes_text(kind, &fault.path) => {
@@ -289,7 +288,7 @@ fn located(object: &manifests::OurObject, kind: Kind, fault: policy::Fault) -> m
 /// Returns the world that the input describes.
 ///
 /// # Errors
-/// Everything that is wrong with the input.
+/// All faults of the input.
 pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     let without_system_daemons = request.without_system_daemons;
     let Request {
@@ -363,7 +362,7 @@ pub fn world(request: Request) -> Result<World, Vec<Problem>> {
     Ok(world.by(strategy.unwrap_or(own)))
 }
 
-/// Returns what could not be read. Of kinds that could not be listed it is not said that the input has none of them.
+/// Returns the data that could not be read. Kinds that could not be listed are not reported as missing from the input.
 fn unread(gaps: Vec<Gap>, recorded: Option<&Recorded>, objects: &mut Objects) -> Vec<Gap> {
     let of_recorded = recorded.into_iter().flat_map(|recorded| recorded.gaps.iter().cloned());
     let gaps: Vec<Gap> = gaps.into_iter().chain(of_recorded).collect();
@@ -371,7 +370,7 @@ fn unread(gaps: Vec<Gap>, recorded: Option<&Recorded>, objects: &mut Objects) ->
     gaps
 }
 
-/// Notes in a snapshot what was assumed, and what could not be read.
+/// Records assumptions and unread data in a snapshot.
 fn note(snapshot: &mut Snapshot, assumptions: Vec<Assumption>, gaps: Vec<Gap>) {
     snapshot.assumptions.extend(assumptions);
     snapshot.assumptions.extend(unlisted::assumption(snapshot));
@@ -380,7 +379,7 @@ fn note(snapshot: &mut Snapshot, assumptions: Vec<Assumption>, gaps: Vec<Gap>) {
     snapshot.gaps.sort();
 }
 
-/// Returns what is sold in a region: by the lists that are named, else by what a snapshot holds.
+/// Returns the offerings in a region: from the given lists, else from the snapshot.
 fn sold(given: Option<&Catalog>, catalogs: &Catalogs, region: &Region) -> Result<Catalog, Vec<Problem>> {
     match given {
         Some(given) => recorded::of_region(given, region),
@@ -388,17 +387,17 @@ fn sold(given: Option<&Catalog>, catalogs: &Catalogs, region: &Region) -> Result
     }
 }
 
-/// Returns the world as it is asked about.
+/// Applies the hypothetical assumptions and the requested changes to a snapshot.
 fn supposed(snapshot: Snapshot, question: &Question, wishes: &Wishes) -> Result<Snapshot, Vec<Problem>> {
     let problem = |(what, hint)| Problem { what, hint: Some(hint) };
     let asked = suppose(snapshot, question).and_then(|snapshot| wish(snapshot, wishes));
     asked.map_err(|faults| faults.into_iter().map(problem).collect())
 }
 
-/// Objects and policy, and what a snapshot says beside its objects.
+/// Objects and policy, and the other contents of a snapshot.
 type Taken = ((Objects, Policy), Option<Recorded>);
 
-/// Reads the snapshot to plan from, with what it says beside its objects, or the sources.
+/// Reads the snapshot to plan from, with its other contents, or else the sources.
 fn taken(
     laid: Option<Laid>,
     sources: Vec<Source>,
@@ -414,7 +413,7 @@ fn taken(
     Ok((read.map_err(|faults| problems(&faults))?, recorded))
 }
 
-/// Gives pools whose class the input does not hold a class with Karpenter's defaults, and says so.
+/// Adds a class with Karpenter's defaults to pools whose class is not in the input, and reports it.
 fn missing_classes(policy: &mut Policy) -> Vec<Assumption> {
     let assumed = policy.assume_missing_classes().into_iter();
     let said = |(class, pool): (ClassName, Pool)| Assumption {
@@ -428,36 +427,36 @@ fn problems(faults: &[manifests::Fault]) -> Vec<Problem> {
     faults.iter().map(problem).collect()
 }
 
-/// Returns a fault without its hint inside the text.
+/// Converts a fault, with its hint kept separate from the text.
 fn problem(fault: &manifests::Fault) -> Problem {
     let hint = fault.hint.clone();
     Problem { what: manifests::Fault { hint: None, ..fault.clone() }.to_string(), hint }
 }
 
-/// Plans a world and has the plan judged. Whoever plans again and again keeps a [`Planner`].
+/// Plans a world and checks the plan. Use a [`Planner`] to plan repeatedly.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug in nodeform.
+/// The plan, if the checker rejects it: a bug in nodeform.
 pub fn plan(world: &World) -> Result<Planned, RefusedPlan> {
     Planner::default().plan(world)
 }
 
-/// Plans worlds one after the other, and keeps what the next plan can use. Plans are the same as without it.
+/// Plans worlds one after the other, and caches results for the next plan. The cache does not change plans.
 #[derive(Default)]
 pub struct Planner {
     solver: Solver,
 }
 
 impl Planner {
-    /// Plans a world and has the plan judged.
+    /// Plans a world and checks the plan.
     ///
     /// # Errors
-    /// The plan that the judge refused: a bug in nodeform.
+    /// The plan, if the checker rejects it: a bug in nodeform.
     pub fn plan(&self, world: &World) -> Result<Planned, RefusedPlan> {
         judge(world, self.propose(world))
     }
 
-    /// Plans a world; nothing was judged yet.
+    /// Plans a world without checking the plan.
     fn propose(&self, world: &World) -> Proposed {
         let (mut solution, mut plan) = unjudged((world, &self.solver));
         solution.report.honoring = honoring::honoring((world, &self.solver), &solution);
@@ -466,22 +465,22 @@ impl Planner {
     }
 }
 
-/// A plan that was not judged yet; nothing but [`judge()`] takes it.
+/// An unchecked plan; only [`judge()`] accepts it.
 #[derive(Clone, Debug)]
 pub struct Proposed {
     solution: Solution,
     plan: Plan,
 }
 
-/// Plans a world: the longest step, so that whoever waits can be told.
+/// Plans a world. A separate step because it takes longest, so callers can report progress.
 #[must_use]
 pub fn propose(world: &World) -> Proposed {
     Planner::default().propose(world)
 }
 
-/// Adds what any such fleet costs at least, where that is asked for.
+/// Adds the lower bound of such a fleet's cost, if requested.
 fn bounded(world: &World, mut solution: Solution, mut plan: Plan) -> Proposed {
-    // What targets leave out is no fleet of its own.
+    // A plan restricted by targets is not a complete fleet.
     let is_whole = world.targets.is_empty() && !world.snapshot.supposed.wishes.only_removes();
     if world.proves_bound && is_whole {
         solution.report.bound = crate::solve::bound::bound(&world.snapshot, &world.policy, &solution);
@@ -491,7 +490,7 @@ fn bounded(world: &World, mut solution: Solution, mut plan: Plan) -> Proposed {
 }
 
 impl Proposed {
-    /// Adds what this strategy arrives at, and what another does for the same world.
+    /// Adds the results of this strategy and of another one for the same world.
     #[must_use]
     pub fn beside(mut self, own: Strategy, (strategy, other): (Strategy, &Planned)) -> Self {
         let fleets = [(own, &self.plan), (strategy, other.plan.plan())];
@@ -501,11 +500,10 @@ impl Proposed {
     }
 }
 
-/// Has what was proposed for a world judged. Where the cheapest fleet is refused, the next best that is accepted is
-/// planned instead, with a warning.
+/// Checks a proposed plan. If the cheapest fleet is rejected, plans the next best accepted one instead, with a warning.
 ///
 /// # Errors
-/// The plan that the judge refused: a bug in nodeform.
+/// The plan, if the checker rejects it: a bug in nodeform.
 pub fn judge(world: &World, proposed: Proposed) -> Result<Planned, RefusedPlan> {
     let Proposed { solution, plan } = proposed;
     match CheckedPlan::judged(&world.snapshot, &world.policy, plan) {
@@ -541,7 +539,7 @@ fn solved((world, solver): (&World, &Solver)) -> (Solution, Plan) {
     }
 }
 
-/// Makes a plan of a fleet, with what was noticed when the world was read.
+/// Creates a plan from a fleet, with the remarks from reading the world.
 fn plan_of(world: &World, solution: &Solution) -> Plan {
     let World { snapshot, objects, remarks, .. } = world;
     let mut plan = live::launched(world, solution);

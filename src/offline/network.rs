@@ -1,7 +1,7 @@
-//! The cluster's network set-up: as the NodeFleet says, else AKS' default, and said so.
+//! The cluster's network set-up: the NodeFleet's, else AKS' default, which is then reported.
 //!
-//! Whether Cilium carries the packets is told by the NodeFleet, else by the labels of Nodes, else by the label that a
-//! pool gives its nodes. It never says what a pool may buy.
+//! Whether the dataplane is Cilium is decided by the NodeFleet, else by the Nodes' labels, else by the label that a
+//! pool gives its nodes. Never affects which sizes a pool may use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use crate::model::{ClassName, NetworkSetup, Node, Pool, Requirement, label};
 use crate::policy::Policy;
 use crate::snapshot::Assumption;
 
-/// What is known of the network, and what there is to say about it.
+/// The network set-up, and reports about it.
 pub(super) struct Network {
     /// The set-up to plan with.
     pub(super) setup: NetworkSetup,
-    /// What the input does not say.
+    /// Assumptions where the input is silent.
     pub(super) assumptions: Vec<Assumption>,
-    /// Pools whose nodes say something else than the NodeFleet.
+    /// Pools whose nodes contradict the NodeFleet.
     pub(super) remarks: Vec<Remark>,
 }
 
@@ -54,8 +54,8 @@ pub(super) fn network(policy: &Policy, nodes: &[Node]) -> Network {
     Network { setup, assumptions, remarks: Vec::new() }
 }
 
-/// Says which set-up is assumed, and how many pods a node takes: as the classes say that pools use, and the network's
-/// default for the others.
+/// Reports the assumed set-up and the maximum number of pods per node: that of the classes in use, else the network's
+/// default.
 fn assumed(policy: &Policy, setup: NetworkSetup) -> Assumption {
     let used: BTreeSet<&ClassName> = policy.pools.values().map(|pool| &pool.class).collect();
     let mut by_count: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -80,13 +80,13 @@ fn is_cilium(value: &str) -> bool {
     value == CILIUM
 }
 
-/// Returns the dataplane that a pool's nodes name.
+/// Returns the dataplane that a pool sets for its nodes.
 fn dataplane(pool: &Pool) -> Option<&str> {
     let asked = || pool.requirements.get(label::AKS_EBPF_DATAPLANE).and_then(Requirement::single);
     pool.labels.get(label::AKS_EBPF_DATAPLANE).or_else(asked).map(|value| &**value)
 }
 
-/// Says which pools label their nodes with another dataplane than the NodeFleet names.
+/// Reports the pools that label their nodes with another dataplane than the NodeFleet's.
 fn contradictions(policy: &Policy, setup: NetworkSetup) -> Vec<Remark> {
     let fleet = policy.fleet.name.as_deref().unwrap_or_default();
     let named = if setup.is_cilium() { CILIUM } else { "azure" };

@@ -1,16 +1,16 @@
-//! What is wrong with objects of older versions and of other clouds, told as `validate --fix` mends it.
+//! Faults of objects of older versions and other clouds, explained like `validate --fix` does.
 //!
-//! Must never change what is planned: it only words what was refused.
+//! Never changes the plan: only words the faults.
 
 use super::look;
 use crate::manifests::{Fault, Source};
 use crate::upgrade::{Sort, Upgraded, beneath, rewritten, unexplained, upgrade};
 
-/// The most bytes of a source that is kept to be looked at again. People write less into a file; a dump holds what the
-/// API server serves, and nothing older.
+/// Maximum size in bytes of a source that is kept for a second pass. Hand-written files are smaller; a dump only holds
+/// what the API server serves, which is never older.
 const WRITTEN_BYTES_MAX: usize = 1 << 20;
 
-/// The sources that people wrote, kept while they are read.
+/// The hand-written sources, kept while they are read.
 pub(super) struct Written(Vec<Source>);
 
 impl Written {
@@ -19,7 +19,7 @@ impl Written {
         Self(sources.iter().filter(is_written).cloned().collect())
     }
 
-    /// Words what is wrong with the sources as `validate` does.
+    /// Words the faults of the sources like `validate` does.
     pub(super) fn told(self, wrong: Vec<Fault>) -> Vec<Fault> {
         let Self(sources) = self;
         let upgraded = upgrade(&sources);
@@ -27,8 +27,8 @@ impl Written {
     }
 }
 
-/// Words the faults of sources: a field that has another place or name today says so, and the rest is said once, with what
-/// only shows when older objects are rewritten.
+/// Words the faults of sources: moved or renamed fields say so, the others are reported once, together with faults that
+/// only appear after older objects are rewritten.
 #[must_use]
 pub fn told((sources, upgraded): (&[Source], &[Upgraded]), wrong: Vec<Fault>) -> Vec<Fault> {
     let remarks: Vec<_> = upgraded.iter().flat_map(|file| file.remarks.iter().cloned()).collect();
@@ -48,7 +48,7 @@ pub fn told((sources, upgraded): (&[Source], &[Upgraded]), wrong: Vec<Fault>) ->
     faults
 }
 
-/// Names `validate --fix` to the first fault of a file that it mends, where none names it.
+/// Mentions `validate --fix` in the first fault of a file that it fixes, unless a fault already does.
 fn name_fix(faults: &mut [Fault], file: &Upgraded) {
     let is_of = |fault: &Fault| *fault.file == *file.name;
     let names_it = |fault: &Fault| fault.hint.as_ref().is_some_and(|hint| hint.contains("validate --fix"));

@@ -1,6 +1,6 @@
-//! Snapshots: making one of an input, and planning from one with manifests laid over it.
+//! Snapshots: creating one from an input, and planning from one with manifests laid over it.
 //!
-//! What a snapshot's objects mean is found out as for any input; here they are only fetched and put together.
+//! A snapshot's objects are interpreted like any other input; this module only fetches and combines them.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -18,34 +18,34 @@ use crate::snapshot::difference::{Side, SnapshotDifference};
 use crate::snapshot::file::{self, SnapshotFile, Stock};
 use crate::snapshot::{Assumption, AzureFacts, Gap};
 
-/// A snapshot, and what is laid over it.
+/// A snapshot and its overlay.
 #[derive(Clone, Debug, Default)]
 pub struct Laid {
     /// The snapshot's file.
     pub snapshot: Source,
-    /// Manifests that are applied to it.
+    /// Manifests to apply to it.
     pub with: Vec<Source>,
-    /// Manifests whose objects are removed from it.
+    /// Manifests whose objects to remove from it.
     pub prune: Vec<Source>,
 }
 
-/// What a snapshot says beside its objects.
+/// The contents of a snapshot other than its objects.
 pub(super) struct Recorded {
-    /// When the world was seen.
+    /// Time of the observation.
     pub(super) at: Option<Timestamp>,
-    /// The region, where its maker said it.
+    /// The region, if its creator set it.
     pub(super) location: Option<Region>,
-    /// What its maker could not read.
+    /// Data that its creator could not read.
     pub(super) gaps: Vec<Gap>,
-    /// What the subscription used of its quotas.
+    /// The subscription's quota usage.
     pub(super) usages: Option<Vec<Usage>>,
-    /// What Azure said of the cluster.
+    /// Azure's facts of the cluster.
     pub(super) azure: Option<AzureFacts>,
     stock: Stock,
 }
 
 impl Recorded {
-    /// Returns the catalogue that the snapshot holds in full.
+    /// Returns the catalogue if the snapshot contains one in full.
     pub(super) fn catalog(&self) -> Option<&Catalog> {
         match &self.stock {
             Stock::Given(given) => Some(&given.catalog),
@@ -53,7 +53,7 @@ impl Recorded {
         }
     }
 
-    /// Says that the compiled-in catalogue is another than when the snapshot was made.
+    /// Reports that the embedded catalogue has changed since the snapshot was created.
     pub(super) fn other_catalog(&self) -> Option<Assumption> {
         let (made, now) = match (&self.stock, Stock::embedded()) {
             (Stock::Embedded(made), Stock::Embedded(now)) => (made, now),
@@ -69,10 +69,10 @@ impl Recorded {
     }
 }
 
-/// What reading an input comes to.
+/// The result of reading an input.
 type Read = Result<(Objects, Policy), Vec<Fault>>;
 
-/// Reads an input and hides the names in it.
+/// Reads an input and hides its names.
 pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) -> Read {
     let sides = manifests::sides(sources);
     let note = sides.note();
@@ -91,11 +91,11 @@ pub(super) fn hidden(sources: Vec<Source>, reading: &ReadOptions, names: Names) 
     together(read, faults, &cover, Faulty::Refused)
 }
 
-/// Reads a snapshot with what is laid over it, and hides the names in both.
+/// Reads a snapshot with its overlay, and hides the names in both.
 ///
 /// # Errors
-/// What is wrong with the snapshot's file itself, or that nothing can be laid over it; faults of objects are in
-/// the result.
+/// A fault of the snapshot's file itself, or that the snapshot does not support overlays; faults of objects are in the
+/// result.
 pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(Read, Recorded), Vec<Fault>> {
     let Laid { snapshot, with, prune } = laid;
     let SnapshotFile { at, location, names: recorded, gaps, stock, usages, azure, kept } =
@@ -118,7 +118,7 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
         (with, prune) = (cover.kept(with), cover.identities(prune));
         faults = faults.into_iter().map(|fault| cover.fault(fault)).collect();
     }
-    // What is hidden already stays as it is, unless it is to be hidden better.
+    // Names that are already hidden stay as they are, unless a stronger mode is requested.
     let names = if names > recorded { names } else { Names::Show };
     let azure = azure.map(|facts| hidden_azure::facts(facts, names));
     let cover = Cover::of(names, &[&kept, &with], &prune);
@@ -133,7 +133,7 @@ pub(super) fn read(laid: Laid, reading: &ReadOptions, names: Names) -> Result<(R
     Ok((together(read, faults, &cover, faulty), Recorded { at, location, gaps, usages, azure, stock }))
 }
 
-/// Puts faults together: what is wrong with a manifest is found when it is read, and once more in its place.
+/// Combines faults without duplicates: a faulty manifest is found when it is read, and again in its place.
 fn together(
     (objects, further): (Objects, Vec<Fault>),
     mut faults: Vec<Fault>,
@@ -147,7 +147,7 @@ fn together(
     with_policy((objects, faults), faulty)
 }
 
-/// Returns the catalogue of a snapshot, where it is of the region that is planned for.
+/// Returns a snapshot's catalogue if it covers the planned region.
 pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec<Problem>> {
     if given.region == *region {
         return Ok(given.clone());
@@ -158,16 +158,16 @@ pub(super) fn of_region(given: &Catalog, region: &Region) -> Result<Catalog, Vec
     }])
 }
 
-/// Makes the snapshot of an input.
+/// Creates the snapshot of an input.
 ///
 /// # Errors
-/// Everything that is wrong with the input, as when it is planned from.
+/// All faults of the input, as when planning from it.
 pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
     let Request { sources, names, gaps, listed: asked_for, azure, catalogs, usages, location, at, .. } =
         request;
     let azure = azure.map(|facts| hidden_azure::facts(facts, names));
     let faulty = Faulty::of(azure.as_ref());
-    // Of files their author is told what is wrong; in a cluster others depend on what can be read.
+    // Faults in files are for their author to fix; in a cluster, others depend on the readable objects.
     let spare = azure.is_some().then(|| sources.clone());
     let mut first = First::of(sources, &asked_for, names);
     let mut gaps = gaps;
@@ -181,14 +181,14 @@ pub fn snapshot(request: Request) -> Result<SnapshotFile, Vec<Problem>> {
         Stock::embedded()
     } else {
         let listed = catalogs.region();
-        // What is assumed here is assumed, and said, once more by every plan that is made of the snapshot.
+        // Assumptions made here are dropped: every plan of the snapshot makes and reports them again.
         let region = region::region(location.clone(), (&policy, &objects), listed, &mut Vec::new());
         Stock::given(catalogs.of(&region)?)
     };
     Ok(SnapshotFile { at, location, names, gaps, stock, usages, azure, kept })
 }
 
-/// Sources as they were read the first time.
+/// The result of the first read of the sources.
 struct First {
     kept: Kept,
     faults: Vec<Fault>,
@@ -206,14 +206,14 @@ impl First {
         Self { kept, faults, cover, read }
     }
 
-    /// Sets aside what could not be read of these sources.
+    /// Sets aside the unreadable objects of these sources.
     fn set_aside(&self, sources: &[Source]) -> Option<Readable> {
         let faults: Vec<Fault> = self.faults.iter().chain(&self.read.1).cloned().collect();
         unreadable::set_aside(sources, &faults)
     }
 }
 
-/// A snapshot, read to be looked at.
+/// A snapshot read for inspection.
 #[derive(Clone, Debug)]
 pub struct Seen {
     at: Option<Timestamp>,
@@ -228,10 +228,10 @@ impl Seen {
     }
 }
 
-/// Reads a snapshot to look at it.
+/// Reads a snapshot for inspection.
 ///
 /// # Errors
-/// Everything that is wrong with the file or its objects.
+/// All faults of the file or its objects.
 pub fn seen(source: &Source) -> Result<Seen, Vec<Problem>> {
     let file = file::read(source).map_err(|faults| problems(&faults))?;
     of_file(file).map_err(|faults| problems(&faults))
@@ -245,7 +245,7 @@ pub(super) fn of_file(file: SnapshotFile) -> Result<Seen, Vec<Fault>> {
     Ok(Seen { at, objects, stock, usages })
 }
 
-/// Holds the second snapshot against the first.
+/// Compares the second snapshot with the first.
 #[must_use]
 pub fn difference(before: &Seen, after: &Seen) -> SnapshotDifference {
     SnapshotDifference::between(before.side(), after.side())

@@ -1,6 +1,6 @@
-//! A snapshot brought up to date: the same of the world as it is now, and how that differs from what was recorded.
+//! Refreshes a snapshot: records the current state of the world, and compares it with the recorded one.
 //!
-//! What its maker said of the region, of names, of sizes and of quotas holds on, unless it is said anew. Nothing is planned.
+//! Its creator's settings for region, names, sizes and quotas are kept unless set again. Never plans anything.
 
 use crate::manifests::{self, Names, Source};
 use crate::snapshot::difference::SnapshotDifference;
@@ -9,19 +9,19 @@ use crate::snapshot::file::{self, SnapshotFile, Stock};
 use super::recorded::{self, Seen};
 use super::{Problem, Request, problems};
 
-/// What was recorded, brought up to date.
+/// A refreshed snapshot.
 #[derive(Debug)]
 pub struct Refreshed {
-    /// The snapshot of now.
+    /// The current snapshot.
     pub snapshot: SnapshotFile,
     /// How it differs from the recorded one.
     pub difference: SnapshotDifference,
 }
 
-/// Makes the snapshot of an input and holds it against a recorded one.
+/// Creates the snapshot of an input and compares it with a recorded one.
 ///
 /// # Errors
-/// Everything that is wrong with the recorded snapshot or with the input; or names that cannot be compared.
+/// All faults of the recorded snapshot or the input; or names that cannot be compared.
 pub fn refreshed(source: &Source, request: Request) -> Result<Refreshed, Vec<Problem>> {
     let before = file::read(source).map_err(|faults| problems(&faults))?;
     let names = before.names.max(request.names);

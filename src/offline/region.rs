@@ -1,5 +1,5 @@
-//! Which region is planned for: as said, or as the input shows, or assumed and said so.
-//! It never takes a region silently that contradicts the input.
+//! The region to plan for: as set, as detected from the input, or assumed and then reported. Never silently uses a
+//! region that contradicts the input.
 
 use std::collections::BTreeMap;
 
@@ -10,11 +10,11 @@ use crate::model::{Region, label};
 use crate::policy::Policy;
 use crate::snapshot::Assumption;
 
-/// The region of Azure's own price examples; used where nothing says another.
+/// The region of Azure's own price examples; the fallback.
 const REGION: &str = "eastus";
 
-/// Returns the region: the user's word, the NodeFleet's, the nodes', the pools', the only one that is `listed`
-/// in what the user gave to buy from; else an assumed one.
+/// Returns the region: the user's, the NodeFleet's, the nodes', the pools', the only one `listed` in the user's price
+/// lists; else an assumed one.
 pub(super) fn region(
     said: Option<Region>,
     (policy, objects): (&Policy, &Objects),
@@ -39,7 +39,7 @@ pub(super) fn region(
     Region::new(REGION)
 }
 
-/// Returns the region that most nodes are in; by name among equals.
+/// Returns the region of most nodes; the first by name among equals.
 fn of_nodes(objects: &Objects) -> Option<Region> {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for node in &objects.nodes {
@@ -52,7 +52,7 @@ fn of_nodes(objects: &Objects) -> Option<Region> {
     Some(Region::new(region))
 }
 
-/// Returns the region that a pool's requirement on region or zone names.
+/// Returns the region of a pool's requirement on region or zone.
 fn of_pools(policy: &Policy) -> Option<Region> {
     policy.pools.values().find_map(|pool| {
         let listed = |key: &str| pool.requirements.get(key).and_then(|requirement| requirement.listed());
@@ -63,13 +63,13 @@ fn of_pools(policy: &Policy) -> Option<Region> {
     })
 }
 
-/// Returns the region of the user's lists of sizes and prices, where they speak of one only.
+/// Returns the region of the user's lists of sizes and prices if they cover exactly one.
 pub(super) fn of_texts(texts: &[(&str, &str)]) -> Option<Region> {
     let regions = Catalog::regions_of_files(texts);
     regions.first().filter(|_| regions.len() == 1).cloned()
 }
 
-/// Says that a region is not known, with the nearest one that is.
+/// Reports that a region is unknown, with the nearest known one and all others.
 pub(super) fn unknown(unknown: &UnknownRegion) -> Problem {
     let known: Vec<String> = regions().iter().map(ToString::to_string).collect();
     Problem {

@@ -1,6 +1,7 @@
-//! Whether a world that was seen again is planned as it was before: nothing has changed, and time decides nothing else.
+//! Whether a newly observed world gives the same plan as before: nothing has changed, and no time-dependent rule
+//! either.
 //!
-//! Must never take two worlds for one whose plans differ: whatever a plan reads is compared here.
+//! Never treats two worlds with different plans as equal: everything that a plan reads is compared here.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use crate::model::LearnedNode;
 use crate::solve::Moment;
 
 impl World {
-    /// Returns whether both worlds are planned alike, though they were seen at different times.
+    /// Returns whether both worlds give the same plan although they were observed at different times.
     #[must_use]
     pub fn is_planned_as(&self, other: &Self) -> bool {
         let Self {
@@ -20,7 +21,7 @@ impl World {
             strategy,
             proves_bound,
             valid_for,
-            // What is only counted, and what is derived from objects that are compared.
+            // Fields that are only counted, or derived from compared objects.
             objects: _,
             strays: _,
             remarks,
@@ -42,7 +43,7 @@ impl World {
     }
 }
 
-/// When nodes were last seen that have no more is no news.
+/// Compares observations except for the time when a node with no more resources was last seen.
 fn says_the_same(one: &Arc<Evidence>, other: &Arc<Evidence>) -> bool {
     let are_alike = |one: &LearnedNode, other: &LearnedNode| {
         let LearnedNode { alike, class_hash, allocatable, taints, seen: _ } = one;

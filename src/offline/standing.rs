@@ -1,6 +1,7 @@
-//! A cluster as it stands, for whoever only looks: its nodes, pods and prices, and nothing that planning supposes.
+//! A read-only view of a cluster: its nodes, pods and prices, without planning assumptions.
 //!
-//! Faulty NodePools, AKSNodeClasses and NodeFleets hide nothing else: they are left out and said. Nothing is planned here.
+//! Invalid NodePools, AKSNodeClasses and NodeFleets hide nothing else: they are skipped and reported. Never plans
+//! anything.
 
 use std::collections::BTreeMap;
 
@@ -17,21 +18,21 @@ use crate::solve::price::{PriceBook, quote_nodes};
 
 use super::Problem;
 
-/// A cluster as it stands.
+/// A cluster's current state.
 #[derive(Clone, Debug)]
 pub struct Standing {
     /// Its nodes, NodeClaims and pods.
     pub snapshot: Snapshot,
-    /// What each node costs the user by the hour, where anything is known of it.
+    /// Price of each node to the user per hour, if anything is known about it.
     pub prices: BTreeMap<NodeName, Price>,
-    /// What was left out or assumed, for people.
+    /// Skipped objects and assumptions, for users.
     pub notes: Vec<String>,
 }
 
-/// Returns a cluster as it stands, by what was listed of it.
+/// Returns a cluster's current state from its listed objects.
 ///
 /// # Errors
-/// Objects that are none of Kubernetes: the API server did not write them.
+/// Objects that are not valid Kubernetes objects: the API server did not write them.
 pub fn standing(sources: Vec<Source>, catalogs: &Catalogs, at: Timestamp) -> Result<Standing, Vec<Problem>> {
     let (objects, faults) = manifests::read_all(sources, &ReadOptions::default());
     if !faults.is_empty() {
@@ -45,7 +46,7 @@ pub fn standing(sources: Vec<Source>, catalogs: &Catalogs, at: Timestamp) -> Res
     notes.extend(objects.said.faulty.iter().map(|Remark { object, what, .. }| format!("{object}: {what}")));
     let mut assumptions = Vec::new();
     let region = region::region(None, (&policy, &objects), None, &mut assumptions);
-    // Of a region that is not known nothing is priced.
+    // In an unknown region nothing is priced.
     let catalog = catalogs.of(&region).unwrap_or_else(|_| {
         notes.push(format!("region `{region}` is not in the price list: prices are unknown"));
         Catalog::recorded(region.clone(), BTreeMap::new(), std::collections::BTreeSet::new())
@@ -60,7 +61,7 @@ pub fn standing(sources: Vec<Source>, catalogs: &Catalogs, at: Timestamp) -> Res
     notes.extend(assumptions.iter().filter(|_| priced).map(ToString::to_string));
     let (market, book) = (Market::of(&snapshot, &policy), PriceBook::new(&policy.fleet.prices));
     let mut nodes: Vec<_> = snapshot.nodes.iter().collect();
-    // In the order of their names, in which they use up commitments.
+    // Nodes use up commitments in the order of their names.
     nodes.sort_by(|one, other| one.name.cmp(&other.name));
     let (quotes, _) = quote_nodes(nodes.iter().copied(), &market, &book);
     let known = nodes.into_iter().zip(quotes);

@@ -1,8 +1,9 @@
-//! Karpenter's strategy and the judge: what Kubernetes would not bind, and what may not be removed, is not planned.
+//! Karpenter's strategy, filtered by the checker: pods that Kubernetes would not bind and forbidden removals are not
+//! planned.
 //!
-//! A pod whose place the judge objects to is left out, with the objection as the reason, and the rest is planned
-//! anew. A node stays where the judge objects to its removal, or to where its pods would go. The judge still has the last
-//! word on what comes out.
+//! A pod whose placement the checker rejects is left out, with the finding as the reason, and the rest is planned
+//! again. A node is kept if the checker rejects its removal or the new placement of its pods. The checker still checks
+//! the result.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,13 +21,13 @@ use crate::snapshot::Snapshot;
 use crate::solve::karpenter::{self, Refused, Settings};
 use crate::solve::{Solution, headroom};
 
-/// How often what the judge objects to is left out: each time brings fewer pods and removals, and most worlds need one.
+/// Maximum number of rounds that drop rejected pods and removals: each finds fewer, and most worlds need one.
 const ROUNDS_MAX: usize = 20;
 
-/// After so many rounds no node is removed any more: one that stays leads to others that go, and so on.
+/// Number of rounds after which no node is removed any more: each kept node may cause other removals.
 const ROUNDS_OF_REMOVALS: usize = 10;
 
-/// Has pods bound one by one, as Karpenter plans them, and says so.
+/// Dissolves gangs into single pods, as Karpenter plans them, and reports it.
 pub(super) fn one_by_one(snapshot: &mut Snapshot) -> Option<Remark> {
     let gangs = match snapshot.without_gangs() {
         0 => return None,
@@ -42,12 +43,12 @@ pub(super) fn one_by_one(snapshot: &mut Snapshot) -> Option<Remark> {
     })
 }
 
-/// Plans as Karpenter does, without what the judge objects to.
+/// Plans like Karpenter, without the parts that the checker rejects.
 pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     let World { snapshot, policy, .. } = world;
     let seen = without_used_up(snapshot, policy);
     let settings = Settings::of(policy);
-    // Karpenter knows prices alone, whatever the fleet prefers.
+    // Karpenter only considers prices, whatever the fleet prefers.
     let chosen_by =
         Policy { fleet: Fleet { prefer: Prefer::Price, ..policy.fleet.clone() }, ..policy.clone() };
     let mut refused = Refused::default();
@@ -70,8 +71,8 @@ pub(super) fn as_karpenter(world: &World) -> (Solution, Plan) {
     }
 }
 
-/// Returns what Karpenter's Azure provider sees: a size is not sold on demand while one VM of it needs more of its family's
-/// quota than is left. It looks at no other quota.
+/// Returns the snapshot as Karpenter's Azure provider sees it: a size is not available on demand if one VM needs more
+/// of its family's quota than is left. It checks no other quota.
 fn without_used_up<'w>(snapshot: &'w Snapshot, policy: &Policy) -> Cow<'w, Snapshot> {
     let Some(quota) = snapshot.quota.as_deref() else { return Cow::Borrowed(snapshot) };
     let fits = |kind: &InstanceType| {
@@ -96,7 +97,7 @@ fn without_used_up<'w>(snapshot: &'w Snapshot, policy: &Policy) -> Cow<'w, Snaps
     Cow::Owned(Snapshot { catalog: snapshot.catalog.clone().with_only(ways), ..snapshot.clone() })
 }
 
-/// Returns what findings are about, each with the first of them.
+/// Returns the pods and removals of findings, each with its first finding.
 fn blamed(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
     let mut blamed = Refused::default();
     if findings.is_empty() {
@@ -119,7 +120,7 @@ fn blamed(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
         for node in &going {
             blamed.removal(node, moving.removed[node], &because);
         }
-        // Where nodes stay, there may be room for the rest.
+        // If nodes are kept, they may have capacity for the other pods.
         for pod in pods.iter().filter(|_| going.is_empty()) {
             blamed.pods.entry((*pod).clone()).or_insert_with(|| message.clone());
         }
@@ -127,7 +128,7 @@ fn blamed(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
     blamed
 }
 
-/// Returns what findings are about, and everything that is removed.
+/// Returns the pods and removals of findings, and all other removals.
 fn without_removals(world: &World, plan: &Plan, findings: &[Finding]) -> Refused {
     let mut refused = blamed(world, plan, findings);
     if let Some(Finding { object, message, .. }) = findings.first() {
@@ -141,14 +142,14 @@ fn without_removals(world: &World, plan: &Plan, findings: &[Finding]) -> Refused
     refused
 }
 
-/// Returns why pods are placed nowhere, by what findings call them.
+/// Returns why pods are unplaced, by their name in findings.
 fn homeless(plan: &Plan) -> BTreeMap<String, &str> {
     let unplaced = plan.evidence.report.unplaced.iter();
     let each = unplaced.flat_map(|unplaced| unplaced.pods.iter().map(move |pod| (pod, &*unplaced.because)));
     each.map(|(pod, because)| (format!("pod `{pod}`"), because)).collect()
 }
 
-/// Returns the pods that are placed by what findings call them, and those of the nodes that get some.
+/// Returns the placed pods by the name of their node or pod in findings.
 pub(super) fn places(plan: &Plan) -> BTreeMap<String, Vec<&PodKey>> {
     let mut places: BTreeMap<String, Vec<&PodKey>> = BTreeMap::new();
     for (id, create, _) in plan.spec.creates() {
@@ -163,12 +164,12 @@ pub(super) fn places(plan: &Plan) -> BTreeMap<String, Vec<&PodKey>> {
     places
 }
 
-/// The nodes that a plan removes, and the pods that run there.
+/// The nodes that a plan removes, and their pods.
 struct Moving<'a> {
     removed: BTreeMap<&'a NodeName, DisruptionReason>,
     /// The node of each pod.
     pods: BTreeMap<&'a PodKey, &'a NodeName>,
-    /// The node that is meant by what findings call it or one of its pods.
+    /// The node by its own name or one of its pods' names in findings.
     titles: BTreeMap<String, &'a NodeName>,
 }
 

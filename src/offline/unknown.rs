@@ -1,7 +1,7 @@
-//! Nodes that would go but for something that is not known: a time, or what their NodeClaims say.
+//! Nodes whose removal depends on missing data: the time, or fields of their NodeClaims.
 //!
-//! Planned in the world after the plan as if they were quiet, so that only nodes are named that would really go. Nothing of
-//! it becomes a change.
+//! Plans the world after the plan as if these nodes were quiet, so only nodes that would really be removed are listed.
+//! Never turns any of it into a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,14 +12,14 @@ use crate::solve::{NotDecided, Solver};
 
 use super::{World, solved};
 
-/// What is not known of a node.
+/// The missing data of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Missing {
     /// Its NodeClaim.
     Claim,
-    /// Since when no pod came or went.
+    /// The time of its last pod event.
     Quiet,
-    /// What time it is.
+    /// The current time.
     Time,
 }
 
@@ -35,7 +35,7 @@ impl Missing {
     }
 }
 
-/// Adds to a plan the nodes that are not decided about; where all is known, nothing is worked out.
+/// Adds the undecided nodes to a plan; skips the computation if nothing is missing.
 pub(super) fn listed((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let unknown = unknown(world, &plan);
     if unknown.is_empty() {
@@ -65,8 +65,8 @@ pub(super) fn listed((world, solver): (&World, &Solver), mut plan: Plan) -> Plan
     plan
 }
 
-/// Returns the nodes of which it is not known whether they were quiet for long enough, each with its pool and with what
-/// is missing; those aside that something else keeps.
+/// Returns the nodes that may not have been quiet for long enough, each with its pool and the missing data; excludes
+/// nodes kept for another reason.
 fn unknown(world: &World, plan: &Plan) -> BTreeMap<NodeName, (PoolName, Missing)> {
     let World { snapshot, policy, .. } = world;
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());

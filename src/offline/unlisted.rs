@@ -1,16 +1,16 @@
-//! Quotas that are not known, said once: an unknown quota limits nothing.
+//! Unknown quotas, reported once: an unknown quota limits nothing.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::BTreeSet;
 
 use crate::snapshot::{Assumption, Snapshot};
 use crate::solve::{Solution, Warning};
 
-/// How to say otherwise.
+/// How to supply the quotas.
 const HINT: &str = "`--usage FILE` with the output of `az vm list-usage --location REGION -o json`";
 
-/// Says of a live cluster that no quota of its subscription is known.
+/// Reports for a live cluster that no quota of its subscription is known.
 pub(super) fn assumption(snapshot: &Snapshot) -> Option<Assumption> {
     let is_unknown = snapshot.azure.is_some() && snapshot.quota.is_none();
     is_unknown.then(|| Assumption {
@@ -21,7 +21,7 @@ pub(super) fn assumption(snapshot: &Snapshot) -> Option<Assumption> {
     })
 }
 
-/// Says which quotas the new nodes count for that Azure does not list.
+/// Reports the quotas that the new nodes count against but Azure does not list.
 pub(super) fn warning(snapshot: &Snapshot, solution: &Solution) -> Option<Warning> {
     let quota = snapshot.quota.as_deref()?;
     let mut unknown: BTreeSet<&str> = BTreeSet::new();

@@ -1,8 +1,8 @@
-//! Objects of a live cluster that cannot be read: each is named, and the others are planned.
+//! Unreadable objects of a live cluster: each is reported, and the others are planned.
 //!
-//! What is known of a pod, a node, a NodeClaim and a PodDisruptionBudget beside what cannot be read stands in for it, with
-//! the most cautious reading of the rest: the node and the pod are not disrupted, and nobody of the namespace is evicted. Must never
-//! take such an object for absent: what seems to be gone would be made again or removed.
+//! A stand-in with the readable fields replaces a pod, node, NodeClaim or PodDisruptionBudget, with the most cautious
+//! reading of the rest: the node and the pod are not disrupted, and no pod of the budget's namespace is evicted. Never
+//! treats such an object as absent: it would be created again or removed.
 
 use serde_json::{Value, json};
 
@@ -10,23 +10,22 @@ use crate::manifests::{self, Fault, ReadOptions, Source};
 use crate::model::label;
 use crate::snapshot::{Gap, GapKind};
 
-/// The kinds whose faults are told otherwise: users say by them what they want of nodes.
+/// Kinds whose faults are handled elsewhere: users configure nodes with them.
 const POLICY: [&str; 5] =
     ["<nodepools>", "<aksnodeclasses>", "<nodefleets>", "<nodeoverlays>", "<capacitybuffers>"];
 
-/// The most objects that are set aside: who cannot read more than these cannot read the cluster.
+/// Maximum number of objects to set aside: with more of them the cluster as a whole is unreadable.
 const SET_ASIDE_MAX: usize = 1_000;
 
-/// What is left of the sources of a live cluster.
+/// The readable part of a live cluster's sources.
 pub(super) struct Readable {
     /// The sources, with stand-ins.
     pub(super) sources: Vec<Source>,
-    /// What could not be read, and what follows.
+    /// The unreadable objects and the consequences.
     pub(super) gaps: Vec<Gap>,
 }
 
-/// Sets the objects aside that cannot be read, in the sources that these faults are of; nothing where that is not what is
-/// wrong.
+/// Sets aside the unreadable objects in the sources of these faults; `None` if unreadable objects are not the cause.
 pub(super) fn set_aside(sources: &[Source], faults: &[Fault]) -> Option<Readable> {
     let is_faulty = |source: &Source| {
         !POLICY.contains(&source.name.as_str()) && faults.iter().any(|fault| *fault.file == *source.name)
@@ -42,7 +41,7 @@ pub(super) fn set_aside(sources: &[Source], faults: &[Fault]) -> Option<Readable
     (!gaps.is_empty() && gaps.len() <= SET_ASIDE_MAX).then_some(Readable { sources: readable, gaps })
 }
 
-/// The same page with stand-ins; nothing where it is no list.
+/// Returns the page with stand-ins; `None` if it is not a list.
 fn readable_of(source: &Source, gaps: &mut Vec<Gap>) -> Option<Source> {
     let mut page: Value = serde_json::from_slice(&source.bytes).ok()?;
     let items = page.get_mut("items")?.as_array_mut().map(std::mem::take)?;
@@ -56,7 +55,7 @@ fn readable_of(source: &Source, gaps: &mut Vec<Gap>) -> Option<Source> {
             continue;
         };
         let Aside { stand_in, consequence } = aside(list.kind(), &item);
-        // What stands in must be read in any case.
+        // A stand-in must itself be readable.
         kept.extend(stand_in.filter(|stand_in| list.faults(std::slice::from_ref(stand_in)).is_empty()));
         gaps.push(Gap {
             kind: GapKind::Unread,
@@ -90,7 +89,7 @@ impl Page<'_> {
         faults
     }
 
-    /// Finds the items that are wrong, each with what is wrong with it: of many that are good few are looked at alone.
+    /// Finds the faulty items, each with its fault, by bisection, so that few valid items are checked alone.
     fn find_wrong(&self, items: &[Value], first: usize, wrong: &mut Vec<(usize, String)>) {
         let faults = self.faults(items);
         let Some(fault) = faults.first() else { return };
@@ -116,7 +115,7 @@ impl Page<'_> {
     }
 }
 
-/// What becomes of an object that cannot be read.
+/// The treatment of an unreadable object.
 struct Aside {
     stand_in: Option<Value>,
     consequence: &'static str,
@@ -149,8 +148,8 @@ fn pod(item: &Value) -> Aside {
     Aside { stand_in: Some(stand_in), consequence: "it counts as a pod that must not be disrupted" }
 }
 
-/// The object without what may be wrong with it, to be left alone: what it is called, and these fields of `spec` and
-/// `status` by which it is known.
+/// Returns a stand-in that is protected from disruption: the object's identity, and these identifying fields of `spec`
+/// and `status`.
 fn protected(item: &Value, fields: &[&str]) -> Value {
     let mut stand_in = meta(item);
     stand_in["metadata"]["annotations"][label::DO_NOT_DISRUPT] = json!("true");
@@ -187,7 +186,7 @@ mod tests {
     use crate::plan::Plan;
     use crate::snapshot::file;
 
-    /// The objects of a world whose node is to go for its age, as an API server lists them.
+    /// Returns the objects of a world with an expired node, as an API server lists them.
     fn objects() -> Vec<Value> {
         serde_saphyr::from_multiple(&moving()).expect("YAML")
     }
@@ -219,7 +218,7 @@ mod tests {
         offline::plan(world).expect("the judge accepts it").plan.plan().clone()
     }
 
-    /// The same with something that no version of Kubernetes has.
+    /// Returns the world with one object changed to something that no Kubernetes version has.
     fn odd(kind: &str, name: &str, change: impl Fn(&mut Value)) -> World {
         let mut objects = objects();
         let is_it = |object: &&mut Value| object["kind"] == kind && object["metadata"]["name"] == name;

@@ -1,4 +1,4 @@
-//! For how long a plan of a live cluster may begin.
+//! How long a plan of a live cluster may be started.
 
 use jiff::SignedDuration;
 
@@ -6,16 +6,16 @@ use crate::model::ChangeClass;
 use crate::plan::Plan;
 use crate::review::proposal::classes;
 
-/// For how long a plan that one person makes and applies is good: half a working day, within which prices and quota are as
-/// they were.
+/// Validity of a plan that one person creates and applies: half a working day, during which prices and quota stay
+/// valid.
 const OF_HAND: SignedDuration = SignedDuration::from_hours(4);
 
-/// For how long a plan may begin after its cluster was seen.
+/// How long a plan may be started after its cluster was observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
-    /// So long.
+    /// This long.
     For(SignedDuration),
-    /// As long as the changes in it may wait for a review: the shortest of their classes.
+    /// As long as its changes may wait for a review: the shortest of their classes.
     OfClasses,
 }
 
@@ -26,7 +26,7 @@ impl Default for Validity {
 }
 
 impl Validity {
-    /// Returns for how long a plan may begin.
+    /// Returns how long a plan may be started.
     #[must_use]
     pub fn of(self, plan: &Plan) -> SignedDuration {
         match self {
@@ -36,7 +36,7 @@ impl Validity {
     }
 }
 
-/// For how long a change may wait for a review: new nodes are wanted now, and a rollout may take a week.
+/// Returns how long a change may wait for a review: new nodes are needed now, a rollout may take a week.
 #[must_use]
 pub const fn of_class(class: ChangeClass) -> SignedDuration {
     match class {

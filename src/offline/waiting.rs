@@ -1,7 +1,7 @@
-//! What is kept back: what would be done next, once the plan is carried out, if the fleet's freezes and holds were not, nor
-//! budgets that let nothing go, nor pods that ask not to be disrupted.
+//! Held-back changes: the next changes after the plan if there were no freezes and holds of the fleet, no exhausted
+//! budgets, and no pods with `karpenter.sh/do-not-disrupt`.
 //!
-//! Planned in the world after the plan, so that planning again lists the same. Nothing of it becomes a change.
+//! Plans the world after the plan, so that replanning lists the same. Never turns any of it into a change.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,7 +15,7 @@ use crate::solve::Solver;
 
 use super::{World, solved};
 
-/// Adds to a plan what waits; where nothing is kept back, nothing is worked out.
+/// Adds the held-back changes to a plan; skips the computation if nothing is held back.
 pub(super) fn listed((world, solver): (&World, &Solver), plan: Plan) -> Plan {
     with_guarded((world, solver), with_held((world, solver), plan))
 }
@@ -41,7 +41,8 @@ fn is_held(World { snapshot, policy, .. }: &World) -> bool {
     !holds.is_none() && policy.pools.keys().any(is_held)
 }
 
-/// Lists the nodes that would go for being underutilized if disruption budgets, PodDisruptionBudgets and their pods let them.
+/// Lists the nodes that would be removed as underutilized without disruption budgets, PodDisruptionBudgets and
+/// protected pods.
 fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     let guarded = guarded(world, &plan);
     if guarded.is_empty() {
@@ -49,7 +50,7 @@ fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     }
     let mut free = World { snapshot: crate::sim::after(&world.snapshot, &plan), ..world.clone() };
     free.snapshot.budgets.clear();
-    // What is left of gangs without enough places is bound to nothing.
+    // Pods of gangs that cannot be placed completely stay unbound.
     free.snapshot.pods.retain(|pod| pod.spec.group.is_none() || pod.place != PodPlace::Waiting);
     free.snapshot.without_gangs();
     free.snapshot.pods.iter_mut().for_each(|pod| pod.is_do_not_disrupt = false);
@@ -67,7 +68,7 @@ fn with_guarded((world, solver): (&World, &Solver), mut plan: Plan) -> Plan {
     plan
 }
 
-/// Returns the nodes that a budget or a pod does not let go, with which, as far as nothing else is said of them.
+/// Returns the nodes that a budget or a pod protects, with the reason, unless another reason is already reported.
 fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<NodeName, String> {
     let goes = plan.spec.deletes().map(|(_, delete)| &delete.target.node);
     let said = plan.evidence.report.staying.iter().map(|(node, _)| node);
@@ -92,7 +93,7 @@ fn guarded(World { snapshot, policy, .. }: &World, plan: &Plan) -> BTreeMap<Node
     nodes.filter_map(|node| Some((node.name.clone(), because(node)?))).collect()
 }
 
-/// Returns the first pod on each node that is like this.
+/// Returns the first matching pod on each node.
 fn first_of_each(pods: &[Pod], is_like_this: impl Fn(&Pod) -> bool) -> BTreeMap<&NodeName, &Pod> {
     let mut first = BTreeMap::new();
     for pod in pods.iter().filter(|pod| is_like_this(pod)) {
@@ -103,7 +104,7 @@ fn first_of_each(pods: &[Pod], is_like_this: impl Fn(&Pod) -> bool) -> BTreeMap<
     first
 }
 
-/// Returns why the disruption budgets of a node's pool do not let it go for being underutilized.
+/// Returns why the disruption budgets of a node's pool do not allow its removal as underutilized.
 fn refusal(snapshot: &Snapshot, policy: &Policy, node: &Node) -> Option<String> {
     let pool = policy.pools.get(node.pool.as_ref()?)?;
     let nodes = PoolNodes::of(&snapshot.nodes, &pool.name);

@@ -1,6 +1,6 @@
-//! Nodes that have joined, are not initialized, and that pods wait for: which, for whom, and what they lack.
+//! Nodes that have joined but are not initialized and that pods wait for: the pods and what the node lacks.
 //!
-//! Another node would lack the same, so that none is made for these pods. Nothing is decided here.
+//! Another node would lack the same, so none is created for these pods. Nothing is decided here.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::Plan;
 use crate::model::{Lack, Node, NodeName, NodeStage, PodKey, PodPlace};
 use crate::solve::Warning;
 
-/// How long a node takes at most to be Ready and registered, as a rule.
+/// Usual maximum time until a node is Ready and registered.
 const STARTS: SignedDuration = SignedDuration::from_mins(15);
 
 /// A node that pods wait for.
@@ -31,7 +31,7 @@ pub fn awaited(plan: &Plan) -> Vec<Awaited<'_>> {
         coming.entry(node).or_default().extend(pods.iter().filter(|pod| !pod.is_placeholder()).cloned());
     }
     for group in &world.pods {
-        // A pod that is meant for a node stands there in a plan.
+        // In a plan a nominated pod is placed on its node.
         let meant = group.state.nominated.as_ref();
         if let Some(node) = meant.filter(|node| group.place == PodPlace::Bound((*node).clone())) {
             let key = |name: &std::sync::Arc<str>| PodKey {
@@ -52,14 +52,14 @@ pub fn awaited(plan: &Plan) -> Vec<Awaited<'_>> {
 }
 
 impl Awaited<'_> {
-    /// Returns whether a node is past the time that it takes to start, with a clock that is this many times as fast.
+    /// Returns whether a node exceeds the usual start time, with a clock that runs this many times as fast.
     #[must_use]
     pub fn is_late(&self, at: Timestamp, clock_speed: i32) -> bool {
         let age = self.node.created.map(|created| at.duration_since(created));
         age.is_some_and(|age| age >= STARTS / clock_speed.max(1))
     }
 
-    /// Says what its pods wait for.
+    /// Returns what its pods wait for.
     #[must_use]
     pub fn because(&self) -> String {
         let Node { name, claimed, .. } = self.node;
@@ -67,7 +67,7 @@ impl Awaited<'_> {
         format!("node `{name}` has joined and is not initialized: {}", lacks.join(", "))
     }
 
-    /// Says what to look at.
+    /// Returns what to check.
     #[must_use]
     pub fn hint(&self) -> String {
         let name = &self.node.name;
@@ -84,7 +84,7 @@ impl Awaited<'_> {
         }
     }
 
-    /// Returns it as a warning of a plan, where it is more than the time that every node takes.
+    /// Returns a warning for the plan, unless the node is within the time that every node takes.
     #[must_use]
     pub fn warning(&self, at: Option<Timestamp>) -> Option<Warning> {
         let is_passing = self.node.claimed.lacks.iter().all(Lack::is_passing);

@@ -1,4 +1,5 @@
-//! Pods that nothing makes again, on nodes that the plan removes: evicted, they are gone and move nowhere.
+//! Pods without a controller on nodes that the plan removes: once evicted they are gone, because nothing recreates
+//! them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +9,10 @@ use crate::model::{NodeName, PodKey, PodPlace};
 use crate::snapshot::Snapshot;
 use crate::solve::Warning;
 
-/// What to do where that is not wanted.
+/// How to avoid losing such a pod.
 const HINT: &str = "to keep one, annotate it with `karpenter.sh/do-not-disrupt: \"true\"`; to have it recreated, run it by a Deployment, a StatefulSet or a Job";
 
-/// Returns a warning of the pods without a controller that go with these changes; none where there are none.
+/// Returns a warning about the pods without a controller that these changes evict, if any.
 pub(super) fn warning(snapshot: &Snapshot, changes: &BTreeMap<ChangeId, PlannedChange>) -> Option<Warning> {
     let gone: BTreeSet<&NodeName> = changes.values().filter_map(|planned| removed(&planned.change)).collect();
     let bare = snapshot.pods.iter().filter(|pod| {

@@ -1,4 +1,4 @@
-//! What other plans, proposed or merged, do to nodes that a plan counts on: for people, outside the digest.
+//! Effects of other plans, proposed or merged, on nodes that a plan counts on: for people, outside the digest.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,7 +1,7 @@
-//! What a plan can do: a closed set, each change complete in itself.
+//! Changes of a plan: a closed set, each change complete in itself.
 //!
-//! A change says what is to be, never why (that is `reason`) and never when (that is `order`). Nothing here
-//! is looked up again by whoever carries it out.
+//! A change says what is to be done, never why (that is `reason`) and never when (that is `order`). Applying it
+//! requires no further lookup.
 
 use std::collections::BTreeMap;
 use std::fmt;

@@ -1,8 +1,8 @@
-//! In which ways a claim may be launched, each of which holds its pods.
+//! Launch choices of a claim, each of which fits its pods.
 //!
-//! A claim lists sizes, zones and capacity types apart. Its lists were made so that a combination of them that is not
-//! known to hold the pods is dearer than the claim's highest price, or cannot be had ([`super::claim`]): what is left is
-//! what the solution found. Read from the claim alone, so that equal claims of different nodes have the same ways.
+//! A claim lists sizes, zones and capacity types separately. Its lists are built so that combinations not known to fit
+//! the pods cost more than the claim's maximum price or are unavailable ([`super::claim`]): the rest are the solution's
+//! choices. They are read from the claim alone, so equal claims of different nodes have the same choices.
 
 use std::collections::BTreeMap;
 
@@ -15,16 +15,16 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::price::PriceBook;
 
-/// A way to launch a claim.
+/// A launch choice with its price.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PricedChoice {
     /// Size, zone and capacity type.
     pub choice: Choice,
-    /// What it costs the user by the hour, with its disk; `None` where that is not known.
+    /// Hourly effective price including the disk; `None` if unknown.
     pub price: Option<MicroUsdPerHour>,
 }
 
-/// Returns the ways to launch each claim spec of a plan that was made of this world: the primary first, then the others,
+/// Returns the launch choices of each claim spec of a plan made from this snapshot: the primary first, then the others,
 /// cheapest first.
 #[must_use]
 pub fn choices(
@@ -60,7 +60,7 @@ fn of(
             let capacity_type = offering.capacity_type;
             let is_listed = lists(label::ZONE, offering.zone.as_str())
                 && lists(label::CAPACITY_TYPE, capacity_type.as_str());
-            // A reservation is not bought by a VM of its own.
+            // A reservation is not bought as a VM.
             if !is_listed || !offering.is_available || capacity_type == CapacityType::Reserved {
                 continue;
             }
@@ -82,7 +82,7 @@ fn of(
 
 type Rank<'a> = (bool, MicroUsdPerHour, &'a str, bool, &'a str, CapacityType);
 
-/// The primary, then by price; a zone before none, as everywhere where prices are equal.
+/// Sorts the primary first, then by price. At equal prices a zone comes before no zone, as everywhere.
 fn rank<'a>(claim: &ClaimSpec, PricedChoice { choice, price }: &'a PricedChoice) -> Rank<'a> {
     let Choice { size, zone, capacity_type } = choice;
     let price = price.unwrap_or(MicroUsdPerHour(i64::MAX));

@@ -1,8 +1,8 @@
-//! What the NodeClaim of a new node asks for, and what the node will be.
+//! NodeClaim of a new node, and the expected node.
 //!
-//! A claim lists the primary choice and its substitutes, so that Karpenter could launch it too and so that
-//! what Azure may refuse has been reviewed with the rest. Which choices hold the pods is the solution's
-//! word; nothing is chosen here.
+//! A claim lists the primary choice and its substitutes. So Karpenter could launch it too, and the alternatives to what
+//! Azure may refuse are reviewed with the rest. The solution decides which choices fit the pods; nothing is chosen
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,11 +16,11 @@ use crate::model::{
 use crate::solve::price::PriceBook;
 use crate::solve::{NewNode, Substitute};
 
-/// How much dearer than the primary a substitute may be, in hundredths: so that the reviewed cost means
-/// something, and on-demand stays a substitute of spot at about a third of its price.
+/// Maximum price of a substitute, in percent of the primary's. It keeps the reviewed cost meaningful, and on-demand
+/// remains a substitute for spot at about a third of its price.
 const SUBSTITUTE_PRICE_PERCENT_MAX: i64 = 300;
 
-/// What a class may buy, and at which prices.
+/// Instance types of a class, and their prices.
 #[derive(Clone, Copy, Debug)]
 pub struct Shelf<'a> {
     /// The instance types by name.
@@ -29,7 +29,7 @@ pub struct Shelf<'a> {
     pub book: &'a PriceBook<'a>,
 }
 
-/// Returns what the NodeClaim of this node asks for.
+/// Returns the NodeClaim spec of this node.
 #[must_use]
 pub fn claim_spec(node: &NewNode, pool: &Pool, shelf: Shelf<'_>) -> ClaimSpec {
     let listed = listed_substitutes(node, shelf);
@@ -55,8 +55,8 @@ pub fn claim_spec(node: &NewNode, pool: &Pool, shelf: Shelf<'_>) -> ClaimSpec {
     }
 }
 
-/// Returns the substitutes that the claim lists, cheapest first: before all others those that `minValues` needs, also
-/// the dearer ones.
+/// Returns the substitutes that the claim lists, cheapest first. Those that `minValues` needs come before all others,
+/// even if they cost more.
 fn listed_substitutes<'a>(node: &'a NewNode, shelf: Shelf<'a>) -> Vec<&'a Substitute> {
     let is_needed = |substitute: &Substitute| node.variety.among.contains(substitute);
     let cap = node.effective_price.known().map(|price| price.percent(SUBSTITUTE_PRICE_PERCENT_MAX));
@@ -72,18 +72,18 @@ fn listed_substitutes<'a>(node: &'a NewNode, shelf: Shelf<'a>) -> Vec<&'a Substi
     listed
 }
 
-/// What a claim's lists admit so far. A claim lists sizes, zones and capacity types apart, so that every
-/// combination of them may be launched: a substitute joins only where no combination comes in that could be
-/// bought for the claim's highest price and does not hold the pods.
+/// The claim's lists so far. A claim lists sizes, zones and capacity types separately, so every combination may be
+/// launched. A substitute is only added if it admits no combination that is available at the claim's maximum price and
+/// does not fit the pods.
 struct Listing<'a> {
     holds: BTreeSet<Combination<'a>>,
     shelf: Shelf<'a>,
     sizes: BTreeSet<&'a SkuName>,
     zones: BTreeSet<&'a Zone>,
     kinds: BTreeSet<CapacityType>,
-    /// The highest price so far; `None` where a price is unknown, and nothing is too dear.
+    /// Highest price so far; `None` if a price is unknown, which means no maximum.
     price_max: Option<MicroUsdPerHour>,
-    /// The lowest price of what the lists admit and nothing says that it holds the pods.
+    /// Lowest price of an admitted combination that is not known to fit the pods.
     stranger: Option<MicroUsdPerHour>,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Listing<'a> {
         }
     }
 
-    /// Takes a substitute that is no cheaper than those before, if it may be listed beside them.
+    /// Adds a substitute that is no cheaper than the previous ones, if the lists allow it.
     fn take(&mut self, other: &'a Substitute) -> bool {
         let (size, zone, kind) = (&other.size, &other.zone, other.capacity_type);
         let sizes: BTreeSet<_> = self.sizes.iter().copied().chain([size]).collect();
@@ -131,8 +131,8 @@ impl<'a> Listing<'a> {
         self.sizes.contains(size) && self.zones.contains(zone) && self.kinds.contains(kind)
     }
 
-    /// Returns what a combination costs that can be bought and is not known to hold the pods. Where its
-    /// price is unknown it counts as dear: a claim with a highest price does not reach it.
+    /// Returns the price of an available combination that is not known to fit the pods. An unknown price counts as the
+    /// highest: a claim with a maximum price excludes it.
     fn price_of_stranger(&self, combination: Combination<'_>) -> Option<MicroUsdPerHour> {
         let (size, zone, kind) = combination;
         if self.holds.contains(&combination) {
@@ -147,7 +147,7 @@ impl<'a> Listing<'a> {
 }
 
 fn claim_requirements(node: &NewNode, pool: &Pool, listed: &[&Substitute]) -> Requirements {
-    // Registration and initialization are states of a node, not something to launch by.
+    // Registration and initialization are states of a node, not launch requirements.
     let states = [label::REGISTERED, label::INITIALIZED];
     let mut requirements = Requirements::none();
     for (key, requirement) in pool.node_requirements().iter() {
@@ -176,8 +176,8 @@ fn claim_requirements(node: &NewNode, pool: &Pool, listed: &[&Substitute]) -> Re
     requirements
 }
 
-/// Returns the labels of the claim: the pool's, those that pods asked for, and every well-known one that
-/// has a single value already, so that nothing takes the node for a stranger before it has joined.
+/// Returns the labels of the claim: the pool's, those that pods request, and all well-known ones with a single value,
+/// so that the node is not mistaken for another before it joins.
 fn claim_labels(node: &NewNode, pool: &Pool, requirements: &Requirements) -> BTreeMap<LabelKey, Arc<str>> {
     let well_known = |key: &LabelKey| {
         label::WELL_KNOWN.contains(&key.as_str()) || label::WELL_KNOWN_AZURE.contains(&key.as_str())
@@ -195,8 +195,8 @@ fn claim_labels(node: &NewNode, pool: &Pool, requirements: &Requirements) -> BTr
     labels
 }
 
-/// Returns what the node will have once it has joined. Without the instance type, which a complete
-/// catalogue has, its labels are the claim's.
+/// Returns the expected node once it has joined. Without the instance type, which a complete catalogue has, its labels
+/// are the claim's.
 #[must_use]
 pub fn node_shape(node: &NewNode, claim: &ClaimSpec, kind: Option<&InstanceType>) -> NodeShape {
     let mut labels = BTreeMap::new();

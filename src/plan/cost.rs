@@ -1,7 +1,7 @@
-//! What the fleet costs when the plan's waves are done: what is held back, or left out, is still paid for.
+//! Cost of the fleet after the plan's waves: held and omitted removals are still paid for.
 //!
-//! The solution counts what it comes to in the end. This module never prices a new node: what one costs at most is its
-//! claim's word.
+//! The solution's cost is that of the target fleet. This module never prices a new node: its maximum price is the
+//! claim's.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,8 +15,8 @@ use crate::solve::{Cost, Market};
 
 use super::Plan;
 
-/// Returns what the fleet costs at most when the plan is done: each new node as the dearest choice that its claim lists.
-/// Nothing where a new node has no known price, or where no choice is dearer than the first one.
+/// Returns the maximum cost of the fleet after the plan: each new node at the price of its claim's most expensive
+/// choice. `None` if a new node has no known price, or if no choice costs more than the first one.
 #[must_use]
 pub fn at_most(plan: &Plan) -> Option<Cost> {
     let mut cost = plan.evidence.report.cost_after;
@@ -29,16 +29,16 @@ pub fn at_most(plan: &Plan) -> Option<Cost> {
     (cost.effective > planned).then_some(cost)
 }
 
-/// What nodes that exist cost the user by the hour.
+/// Hourly effective prices of existing nodes.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rates {
-    /// Today: all of them, and those that are supposed not to exist.
+    /// Today: all nodes, including those assumed absent.
     pub(super) today: BTreeMap<NodeName, Price>,
-    /// After the plan: those that stay.
+    /// After the plan: nodes that stay.
     pub(super) staying: BTreeMap<NodeName, Price>,
 }
 
-/// Returns what each node that exists costs the user by the hour, where anything is known of it.
+/// Returns the hourly effective price of each existing node, if it can be quoted.
 #[must_use]
 pub fn of_nodes(plan: &Plan) -> BTreeMap<NodeName, Price> {
     let (snapshot, policy) = (plan.snapshot_without_pods(), plan.policy());
@@ -50,13 +50,13 @@ pub fn of_nodes(plan: &Plan) -> BTreeMap<NodeName, Price> {
     known.filter_map(|(node, quote)| Some((node.name.clone(), quote?.effective))).collect()
 }
 
-/// Returns what each node costs the user by the hour today, those that are supposed not to exist among them.
+/// Returns today's hourly effective price of each node, including those assumed absent.
 #[must_use]
 pub fn of_nodes_today(plan: &Plan) -> BTreeMap<NodeName, Price> {
     rates(plan).today
 }
 
-/// Returns what nodes cost today and after the plan, each fleet with the commitments that it uses.
+/// Returns the prices of nodes today and after the plan, each fleet with the commitments that it uses.
 pub(super) fn rates(plan: &Plan) -> Rates {
     let world = &plan.evidence.world;
     if world.nodes.is_empty() && world.absent.is_empty() {
@@ -71,12 +71,12 @@ pub(super) fn rates(plan: &Plan) -> Rates {
     };
     let gone: BTreeSet<&NodeName> = plan.spec.deletes().map(|(_, delete)| &delete.target.node).collect();
     let stays = |node: &Node| !node.is_deleting && !gone.contains(&node.name);
-    // In the order of their names, in which they use up commitments.
+    // In the order of their names, in which they use commitments.
     let mut staying: Vec<&Node> = snapshot.nodes.iter().filter(|node| stays(node)).collect();
     staying.sort_by(|one, other| one.name.cmp(&other.name));
     let today = quoted(snapshot.nodes_today().collect());
     let staying = match book.commitments().is_empty() {
-        // Nothing is used up: each costs what it does today.
+        // Without commitments each node's price is today's.
         true => staying.into_iter().filter_map(|node| today.get_key_value(&node.name)).map(of_both).collect(),
         false => quoted(staying),
     };
@@ -87,7 +87,7 @@ fn of_both((node, price): (&NodeName, &Price)) -> (NodeName, Price) {
     (node.clone(), *price)
 }
 
-/// Returns what the fleet costs when these changes are made, apart from those that are held.
+/// Returns the cost of the fleet after these changes, except those that are held.
 pub(super) fn after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSet<ChangeId>) -> Cost {
     let Ground { snapshot, policy, .. } = ground;
     let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
@@ -121,7 +121,7 @@ pub(super) fn after(ground: Ground<'_>, proposal: &Proposal, held: &BTreeSet<Cha
     sum(quotes, &left, &book)
 }
 
-/// Counts the commitment by whose price a new node was quoted as used.
+/// Marks the commitment at whose price a new node was quoted as used.
 fn use_commitment(left: &mut Uncommitted, shelf: Shelf<'_>, (size, placement): (&SkuName, &Placement)) {
     let Some(kind) = shelf.offered.get(size) else { return };
     let beside = shelf.book.beside_vm(kind);

@@ -1,4 +1,4 @@
-//! The first thing in which two values differ, by their JSON form: whatever fields a type has or will have, none is forgotten.
+//! First difference of two values, by their JSON form, which includes all present and future fields of a type.
 //!
 //! Must never decide whether a difference matters.
 
@@ -10,20 +10,20 @@ use serde_json::Value;
 
 use crate::model::shown::{HIDDEN, is_obeyed};
 
-/// The most letters of a value that are told.
+/// Maximum length of a value in messages, in characters.
 const TOLD_LETTERS_MAX: usize = 120;
 
-/// What is said of a value that is not there.
+/// Text for a missing value.
 const ABSENT: &str = "absent";
 
 /// The first leaf in which two values differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Where, as `osDisk.sizeGb`.
+    /// Path, such as `osDisk.sizeGb`.
     pub path: String,
-    /// What the one says there.
+    /// First value at the path.
     pub one: Option<Value>,
-    /// What the other says.
+    /// Second value at the path.
     pub other: Option<Value>,
 }
 
@@ -38,7 +38,7 @@ impl Difference {
     /// Returns the first difference of two JSON values at a path.
     #[must_use]
     pub fn between(one: &Value, other: &Value, path: &str) -> Option<Self> {
-        // Nearly all values are equal, and large ones have many paths to spell.
+        // Almost all values are equal, and building the paths of large ones is costly.
         if one == other {
             return None;
         }
@@ -81,7 +81,7 @@ fn told(value: &Option<Value>) -> String {
     quoted(&text)
 }
 
-/// A text that somebody may have made up, cut and harmless.
+/// Shortens and sanitizes untrusted text.
 fn quoted(text: &str) -> String {
     let plain = |letter: char| if is_obeyed(letter) || letter == '`' { HIDDEN } else { letter };
     let cut: String = text.chars().map(plain).take(TOLD_LETTERS_MAX).collect();

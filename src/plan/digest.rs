@@ -1,16 +1,16 @@
-//! The digest of a plan and its id: what a review is bound to.
+//! Digest and id of a plan, to which a review is bound.
 //!
-//! SHA-256 of the RFC 8785 form of `spec`; evidence is not in it.
+//! SHA-256 of the RFC 8785 form of `spec`; evidence is not part of it.
 
 use super::Plan;
 use super::identity::digest_of;
 use crate::model::Digest;
 
-/// How many characters of the digest's base32 form the id has.
+/// Length of the id, in characters of the digest's base32 form.
 const ID_LENGTH: usize = 10;
 
 impl Plan {
-    /// Returns the digest of every decision in the plan.
+    /// Returns the digest of all decisions of the plan.
     #[must_use]
     pub fn digest(&self) -> Digest {
         digest_of(&self.spec)
@@ -22,7 +22,7 @@ impl Plan {
         self.digest().base32(ID_LENGTH)
     }
 
-    /// Returns whether carrying out the plan would do nothing.
+    /// Returns whether applying the plan would do nothing.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.spec.waves.is_empty()

@@ -1,8 +1,8 @@
-//! What drains take from PodDisruptionBudgets, so that those of one wave never overrun one together.
+//! Usage of PodDisruptionBudgets by drains: the drains of one wave never exceed a budget together.
 //!
-//! A wave ends when the evicted pods are up again elsewhere, so every wave finds the budgets whole. A node with more
-//! pods of a budget than that lets go at once is the only one of its wave with any: its drain takes them one after
-//! another, as the eviction API lets it. Whether a pod may go at all is not asked here.
+//! A wave ends when the evicted pods are up again elsewhere, so every wave starts with full budgets. A node with more
+//! pods of a budget than it allows at the same time is the only one of its wave with such pods: its drain evicts them
+//! one by one, as the eviction API allows. Whether a pod may be evicted at all is not checked here.
 
 use std::collections::BTreeMap;
 
@@ -10,15 +10,15 @@ use crate::model::eviction::Evictions;
 use crate::model::{NodeName, PodPlace};
 use crate::snapshot::Snapshot;
 
-/// Evictions by the place of their budget.
+/// Evictions by index of the budget.
 type Counts = BTreeMap<usize, u32>;
 
-/// What the drain of each node takes.
+/// Budget usage of each node's drain.
 #[derive(Debug)]
 pub(super) struct Drains<'a> {
     evictions: Evictions<'a>,
     by_node: BTreeMap<&'a NodeName, Counts>,
-    /// What nodes take that are being deleted already.
+    /// Usage of nodes that are already being deleted.
     leaving: Counts,
 }
 
@@ -43,7 +43,7 @@ impl<'a> Drains<'a> {
         }
         let mut leaving = Counts::new();
         for node in snapshot.nodes.iter().filter(|node| node.is_deleting) {
-            // Where the plan ends what has begun, that evicts no more.
+            // A removal that only finishes such a node evicts nothing more.
             for (place, count) in by_node.remove(&node.name).into_iter().flatten() {
                 *leaving.entry(place).or_default() += count;
             }
@@ -51,12 +51,12 @@ impl<'a> Drains<'a> {
         Self { evictions, by_node, leaving }
     }
 
-    /// Starts a wave; in the first one nodes that are being deleted already are drained too.
+    /// Starts a wave; nodes that are already being deleted drain during the first one.
     pub(super) const fn wave(&self, is_first: bool) -> Pace<'_> {
         Pace { drains: self, is_first, taken: Counts::new() }
     }
 
-    /// Returns how many pods of the budget at a place go in a wave at most.
+    /// Returns how many pods of a budget a wave may evict.
     fn room(&self, place: usize, is_first: bool) -> u32 {
         let allowed = self.evictions.guard(place).map_or(0, |guard| guard.allowed);
         let leaving = self.leaving.get(&place).copied().filter(|_| is_first);
@@ -65,7 +65,7 @@ impl<'a> Drains<'a> {
 }
 
 impl Pace<'_> {
-    /// Takes the drain of a node into the wave, if its pods may go together with those that go already.
+    /// Adds the drain of a node to the wave, if the budgets allow it together with those already added.
     pub(super) fn take(&mut self, node: &NodeName) -> bool {
         let Some(counts) = self.drains.by_node.get(node) else { return true };
         let fits = |(place, count): (&usize, &u32)| match self.taken.get(place) {

@@ -1,6 +1,6 @@
-//! What a plan was made from and why: for people and for the judge, outside the digest.
+//! Evidence: what a plan was made from and why, for people and for the checker, outside the digest.
 //!
-//! Whoever reads a plan file ignores fields here that it does not know. Nothing here is carried out.
+//! Readers of plan files ignore unknown fields here. Nothing here is applied.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

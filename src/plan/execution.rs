@@ -1,8 +1,8 @@
-//! How a live plan is carried out: on which cluster, with which machines, and which existing nodes are meant.
+//! Execution of a live plan: the cluster, the machines, and the identity of existing nodes.
 //!
-//! Only a plan of a live cluster has it, and only such a plan can be applied. It is part of what is reviewed and
-//! digested: whoever carries the plan out decides nothing but when. Must never hold a secret: of the public SSH key and
-//! the bootstrap configuration there are digests.
+//! Only a plan of a live cluster has it, and only such a plan can be applied. It is reviewed and part of the digest:
+//! apply only decides when. Must never hold a secret: the public SSH key and the bootstrap configuration are stored as
+//! digests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,9 +1,10 @@
-//! The reviewed text: one format for offline and live plans.
+//! Plan file: the reviewed text, in one format for offline and live plans.
 //!
-//! JSON with sorted keys, two spaces and line feeds, so that decisions diff well; then the rows for scripts, one a line;
-//! last `evidence`, on one line, since nobody reviews it by line. `spec` and `evidence` have their digest in the head. A
-//! file that spells the same value in another way is refused: what people reviewed is what is read. Fields of `spec`
-//! that are not known are refused, those of `evidence` ignored, and figures that do not follow from both refused.
+//! JSON with sorted keys, two spaces and line feeds, so that decisions diff well. It is followed by the rows for
+//! scripts, one per line, and finally `evidence` on a single line, because nobody reviews it by line. The head holds
+//! the digests of `spec` and `evidence`. A file in any other spelling of the same value is rejected: what is read is
+//! what was reviewed. Unknown fields of `spec` are rejected and those of `evidence` ignored. Figures that do not follow
+//! from both are rejected.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -211,7 +212,7 @@ pub(crate) fn spelt(mut value: Value) -> String {
     let mut last: Vec<(&str, String)> = Vec::new();
     if let Some(fields) = value.as_object_mut() {
         for name in ROWS {
-            // What is no list, which no written plan has, stays where it is and is refused later.
+            // A value that is not a list, which nodeform never writes, stays in place and is rejected later.
             if fields.get(name).is_some_and(Value::is_array) {
                 last.extend(fields.remove(name).map(|rows| (name, lines(&rows))));
             }
@@ -337,7 +338,7 @@ fn same_spelling(text: &str, value: &Value) -> Result<(), PlanFileFault> {
     if canonical == text {
         return Ok(());
     }
-    // `split` and not `lines`, which would not see a carriage return or a missing last line feed.
+    // `split` and not `lines`, which would miss a carriage return or a missing final line feed.
     let same = text.split('\n').zip(canonical.split('\n')).take_while(|(found, wanted)| found == wanted);
     Err(PlanFileFault::Respelt { line: same.count() + 1 })
 }

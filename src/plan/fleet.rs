@@ -1,4 +1,4 @@
-//! What a fleet is in sums: nodes, what they have, and what is asked for of them.
+//! Totals of a fleet: nodes, their resources and requests.
 //!
 //! Read from a plan alone. Nothing is decided here.
 

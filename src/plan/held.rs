@@ -1,6 +1,6 @@
-//! What the fleet keeps back, for people: what waits, and what in a hold is not as it may be meant.
+//! Held changes, for people: what waits, and holds that may not be meant as written.
 //!
-//! What is held is no part of the plan and is never carried out. Nothing is decided here.
+//! Held changes are no part of the plan and are never applied. Nothing is decided here.
 
 use std::collections::BTreeSet;
 
@@ -12,8 +12,8 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::{Removal, Solution, Warning};
 
-/// Adds what waits: what would be done next if the fleet held nothing back. What is about no node that was seen, or not
-/// among the plan's targets, is left out.
+/// Adds removals that wait: those that would follow if the fleet held nothing. Omits unknown nodes and nodes that are
+/// not among the plan's targets.
 pub fn add_waiting(plan: &mut Plan, policy: &Policy, next: &Solution) {
     let Plan { spec, evidence } = plan;
     let gone: BTreeSet<&NodeName> = spec.deletes().map(|(_, delete)| &delete.target.node).collect();
@@ -41,21 +41,21 @@ pub fn add_waiting(plan: &mut Plan, policy: &Policy, next: &Solution) {
     evidence.report.staying.retain(|(node, _)| !held.contains(node));
 }
 
-/// Returns whether a plan that is narrowed to these targets is about a node of this pool.
+/// Returns whether a plan narrowed to these targets includes a node of this pool.
 #[must_use]
 pub fn is_target(targets: &[Target], node: &NodeName, pool: &PoolName) -> bool {
     let names = [Target::Node(node.clone()), Target::NodePool(pool.clone())];
     targets.is_empty() || names.iter().any(|name| targets.contains(name))
 }
 
-/// Returns the freezes of which nobody knows whether they are open.
+/// Returns the freezes of which it is unknown whether they are open.
 pub(super) fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     let freezes = policy.fleet.holds.freezes.iter();
     let open = freezes.filter(|freeze| freeze.state(snapshot.at) == FreezeState::Undecided);
     open.map(|freeze| format!("whether freeze `{}` is open now; taken as if it were", freeze.name)).collect()
 }
 
-/// Returns pools that a hold names and that are not there: it keeps nothing back then.
+/// Returns warnings about holds that name a missing pool and so hold nothing.
 pub(super) fn warnings(policy: &Policy) -> Vec<Warning> {
     let holds = &policy.fleet.holds;
     let of_freezes = holds.freezes.iter().flat_map(|freeze| {

@@ -1,8 +1,8 @@
-//! Names that follow from content: the same plan gets the same names, on every machine.
+//! Names derived from content: the same plan gets the same names on every machine.
 //!
-//! A create's item is taken of cluster, scope, parent, pool, claim spec and its ordinal among equals. The
-//! parent is the last settled plan, so that a name is stable while planning and not used again afterwards.
-//! Names are lower-case RFC 1123 labels of at most 63 characters.
+//! The item of a create is derived from cluster, scope, parent, pool, claim spec and its ordinal among equals. The
+//! parent is the last settled plan, so a name is stable while planning and never used again afterwards. Names are
+//! lower-case RFC 1123 labels of at most 63 characters.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,46 +13,46 @@ use super::change::{ChangeId, ClaimSpec, ClaimSpecId, ExistingNode};
 use super::execution::{Machine, MachineId};
 use crate::model::{ClaimName, Digest, PoolName};
 
-/// How many characters of base32 an id has: 50 bits, so that two of ten thousand nodes share one in one of
-/// twenty million plans; then the second takes the next ordinal.
+/// Length of an id in base32 characters: 50 bits. Two of ten thousand nodes collide in one of twenty million plans;
+/// then the second takes the next ordinal.
 const ID_LENGTH: usize = 10;
 
-/// How much of a pool's name goes into a claim's: with `aks-`, the item and `-2` it stays below 63.
+/// Maximum length of the pool's part of a claim name: with `aks-`, the item and `-2` the name stays below 63.
 const POOL_LENGTH_MAX: usize = 40;
 
-/// What all items of a plan have in common.
+/// The common part of all items of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Lineage {
     /// The cluster's identity; `None` offline.
     pub cluster: Option<Arc<str>>,
-    /// The NodePools that were planned for, sorted.
+    /// The planned NodePools, sorted.
     pub scope: Vec<PoolName>,
     /// The digest of the last settled plan of this scope.
     pub parent: Option<Digest>,
 }
 
-/// Returns the digest of a value that is known to have a JSON form.
+/// Returns the digest of a value that always has a JSON form.
 pub(super) fn digest_of(value: &impl Serialize) -> Digest {
-    // Through a value, so that keys that are not text in Rust are text here as well.
+    // Converted to a value first, so that keys that are not strings in Rust become strings.
     let value = serde_json::to_value(value).expect("plan values have text keys and no floats");
     Digest::of_json(&value).expect("a JSON value has a canonical form")
 }
 
-/// Returns the name of a claim spec inside its plan.
+/// Returns the name of a claim spec within its plan.
 #[must_use]
 pub fn claim_spec_id(spec: &ClaimSpec) -> ClaimSpecId {
     ClaimSpecId(Arc::from(digest_of(spec).base32(ID_LENGTH)))
 }
 
-/// Returns the name of a machine inside its plan.
+/// Returns the name of a machine within its plan.
 #[must_use]
 pub fn machine_id(machine: &Machine) -> MachineId {
     MachineId(Arc::from(digest_of(machine).base32(ID_LENGTH)))
 }
 
-/// Returns the id and the claim name of a node to make, and marks both as used. `ordinal` counts equals;
-/// where its names are taken, as by a node that an earlier plan made, later ordinals are tried.
+/// Returns the id and the claim name of a new node, and marks both as used. `ordinal` counts equals; if its names are
+/// in use, such as by a node of an earlier plan, later ordinals are tried.
 pub fn next_item(
     lineage: &Lineage,
     spec: (&ClaimSpecId, &ClaimSpec),
@@ -73,7 +73,7 @@ pub fn next_item(
     }
 }
 
-/// Returns the id of a change to a node that exists.
+/// Returns the id of a change to an existing node.
 #[must_use]
 pub fn target_id(kind: &str, target: &ExistingNode) -> ChangeId {
     let parts = (kind, &target.node, &target.provider_id);
@@ -86,7 +86,7 @@ pub fn vm_name(claim: &ClaimName) -> Arc<str> {
     Arc::from(format!("aks-{claim}"))
 }
 
-/// Returns whether a VM or a network interface is called as that of one of a claim's attempts. Azure does not heed case.
+/// Returns whether a VM or network interface has a name of one of the claim's attempts. Azure ignores case.
 #[must_use]
 pub fn is_named_after(name: &str, claim: &ClaimName) -> bool {
     let (name, of_claim) = (name.to_ascii_lowercase(), vm_name(claim).to_ascii_lowercase());
@@ -97,8 +97,8 @@ pub fn is_named_after(name: &str, claim: &ClaimName) -> bool {
     name.strip_prefix(&of_claim).is_some_and(|rest| rest.is_empty() || is_attempt(rest))
 }
 
-/// Returns the claim name for a node that is adopted: the part of its VM's name behind `aks-`, so that the
-/// name leads back to the VM, else one of its own.
+/// Returns the claim name for an adopted node: the part of its VM's name after `aks-`, so that the name leads back to
+/// the VM, or else a name of its own.
 #[must_use]
 pub fn adopted_claim(pool: &PoolName, target: &ExistingNode) -> ClaimName {
     match target.node.as_str().strip_prefix("aks-") {
@@ -107,7 +107,7 @@ pub fn adopted_claim(pool: &PoolName, target: &ExistingNode) -> ClaimName {
     }
 }
 
-/// Returns the start of a pool's name as it can stand in a VM's name, where dots are not allowed.
+/// Returns the start of a pool's name as used in VM names, which must not contain dots.
 fn pool_part(pool: &PoolName) -> String {
     let plain = |letter: char| match letter.to_ascii_lowercase() {
         lower if lower.is_ascii_alphanumeric() => lower,

@@ -1,7 +1,7 @@
-//! From what is to what should be: the changes, their order, and the file that is reviewed.
+//! Plan: the changes from the current to the target fleet, their order, and the file that is reviewed.
 //!
-//! Pure and total: a plan may be empty, planning never fails. This module decides what is done and in which
-//! order, never which nodes should exist (that is `solve`).
+//! Pure and total: a plan may be empty, planning never fails. This module decides what is done and in which order,
+//! never which nodes should exist (that is `solve`).
 
 pub mod awaited;
 mod bare;
@@ -67,24 +67,22 @@ pub use world::{PodGroup, VmPrice, World};
 use identity::Lineage;
 use propose::{Ground, Proposal};
 
-/// What would change, and why.
+/// The changes and their reasons.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan {
-    /// Every decision; what is digested.
+    /// All decisions; covered by the digest.
     pub spec: PlanSpec,
     /// What it was made from and why; outside the digest.
     pub evidence: Evidence,
 }
 
-/// Returns the changes that lead from what is to what should be. Total: what cannot be done is held back
-/// with a reason.
+/// Returns the changes from the current to the target fleet. Total: changes that cannot be made are held with a reason.
 #[must_use]
 pub fn plan(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Plan {
     plan_targets(snapshot, policy, solution, &BTreeSet::new())
 }
 
-/// The same, narrowed to the changes of these targets and what they need; without any target nothing is
-/// left out.
+/// Like `plan`, narrowed to the changes of these targets and what they need; without targets nothing is omitted.
 #[must_use]
 pub fn plan_targets(
     snapshot: &Snapshot,
@@ -95,7 +93,7 @@ pub fn plan_targets(
     plan_without((snapshot, policy), solution, targets, &BTreeMap::new())
 }
 
-/// The same without changes that cannot be carried out, each with its reason, and what cannot be done without them.
+/// Like `plan_targets`, without refused changes, each with its reason, and without changes that depend on them.
 #[must_use]
 pub fn plan_without(
     (snapshot, policy): (&Snapshot, &Policy),
@@ -104,7 +102,7 @@ pub fn plan_without(
     refused: &BTreeMap<ChangeId, String>,
 ) -> Plan {
     let scope: Vec<PoolName> = policy.pools.keys().cloned().collect();
-    // Offline there is no ledger that knows of an earlier plan.
+    // Offline there is no ledger with earlier plans.
     let ledger = snapshot.azure.as_ref().and_then(|facts| facts.ledger.as_ref());
     let parent = ledger.and_then(|ledger| ledger.parent);
     let lineage = Lineage { cluster: snapshot.cluster.clone(), scope, parent };
@@ -170,7 +168,7 @@ pub fn plan_without(
     Plan { spec, evidence }
 }
 
-/// Returns what goes to existing nodes; pods whose own node stays after all do not move.
+/// Returns the pods placed on existing nodes; pods whose own node is kept after all do not move.
 fn placed_on_kept(
     snapshot: &Snapshot,
     solution: &Solution,
@@ -195,7 +193,7 @@ fn placed_on_kept(
     moving.filter(|(_, pods)| !pods.is_empty()).collect()
 }
 
-/// Returns how many nodes no change speaks of, by pool.
+/// Returns how many nodes have no change, by pool.
 fn unchanged(snapshot: &Snapshot, spec: &PlanSpec) -> Vec<NoOp> {
     let touched: BTreeSet<_> = spec
         .changes

@@ -1,9 +1,9 @@
-//! Waves: creates before drains before deletes, and no more at once than the budgets let go: those of the pools, and
-//! the PodDisruptionBudgets of what is evicted.
+//! Waves: creates before drains before deletes, never more at the same time than disruption budgets and
+//! PodDisruptionBudgets allow.
 //!
-//! A plan holds all its waves. Each later one is measured against the nodes that its pool then still has,
-//! without those that the plan makes, so that it is never larger than the budgets would allow by then. The
-//! limit on losses per time counts nodes with running pods only and belongs to the rollout, not here.
+//! A plan contains all its waves. Each later wave is measured against the nodes that its pool then still has, without
+//! the plan's new nodes, so it never exceeds what the budgets would allow by then. The rate limit on losses counts only
+//! nodes with running pods and belongs to the rollout, not here.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,22 +19,22 @@ use crate::snapshot::Snapshot;
 /// The order of a plan's changes.
 #[derive(Debug, Default)]
 pub struct Order {
-    /// One after another.
+    /// The waves in order.
     pub waves: Vec<Wave>,
-    /// What stands in no wave, by node.
+    /// Changes that are in no wave, by node.
     pub held: Vec<HeldChange>,
-    /// The changes that `held` speaks of.
+    /// Ids of the changes in `held`.
     pub held_changes: BTreeSet<ChangeId>,
-    /// What could not be decided without a time, for people.
+    /// What could not be evaluated without a time, for people.
     pub undecided: BTreeSet<String>,
 }
 
-/// Removals of one pool that wait for their wave.
+/// Removals of one pool that wait for a wave.
 struct Queue<'a> {
     allowance: Allowance<'a>,
-    /// The nodes of the pool that are still there; those that are leaving count in the first wave.
+    /// Nodes that the pool still has; those being deleted count in the first wave.
     nodes: PoolNodes<'a>,
-    /// By reason and node name, the next one last.
+    /// Sorted by reason and node name, the next one last.
     waiting: Vec<(ChangeId, Delete)>,
 }
 
@@ -58,7 +58,7 @@ pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, 
         queues.extend(admit(snapshot, policy, (pool.as_ref(), std::mem::take(waiting)), &mut order));
     }
     let going = spread(queues, &Drains::of(snapshot), &mut order);
-    // What is made belongs to the first wave together with a replaced node's removal or not at all.
+    // A removal that is held takes its changes out of the first wave too.
     for ids in first.steps.values_mut() {
         ids.retain(|id| !order.held_changes.contains(id));
     }
@@ -68,7 +68,7 @@ pub fn order(snapshot: &Snapshot, policy: &Policy, changes: &BTreeMap<ChangeId, 
     order
 }
 
-/// Returns what of a change goes into the first wave, and what of it is a removal.
+/// Returns a change's step in the first wave, and its removal.
 const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
     match change {
         Change::Create(_) => (Some(Step::Create), None),
@@ -80,7 +80,7 @@ const fn parts(change: &Change) -> (Option<Step>, Option<&Delete>) {
     }
 }
 
-/// Sets aside what may never go, and returns the queue of the rest.
+/// Sets aside removals that are never allowed, and returns the queue of the rest.
 fn admit<'a>(
     snapshot: &'a Snapshot,
     policy: &'a Policy,
@@ -112,7 +112,7 @@ fn admit<'a>(
     let (down, well): (Vec<_>, Vec<_>) =
         removals.into_iter().partition(|(_, delete)| nodes.not_ready.contains(&delete.target.node));
     let mut waiting = Vec::new();
-    // What is not ready and goes is out no longer when the others' turn comes.
+    // A not-ready node that is removed no longer counts when the others are checked.
     let mut then = nodes.clone();
     for (id, delete) in down.into_iter().chain(well) {
         match refusal(&allowance, &delete, &then) {
@@ -129,8 +129,8 @@ fn admit<'a>(
     Some(Queue { allowance, nodes, waiting })
 }
 
-/// Returns what keeps a removal out of every wave: the fleet, a budget of nothing, or nodes that are out already and
-/// use all of it up: a wave without changes cannot be waited for, so the rest is for a later plan.
+/// Returns what keeps a removal out of every wave: a hold of the fleet, a budget of 0, or not-ready nodes that use up
+/// the budget. A wave without changes cannot be waited for, so the rest is left to a later plan.
 fn refusal(allowance: &Allowance<'_>, delete: &Delete, nodes: &PoolNodes<'_>) -> Option<Hold> {
     if let Some(hold) = allowance.hold(delete.reason) {
         return Some(hold);
@@ -152,8 +152,8 @@ fn set_aside((id, delete): (ChangeId, Delete), Hold { because, until }: Hold, or
     order.held_changes.insert(id);
 }
 
-/// Spreads the removals over waves. What no wave can take is set aside: where a pool shrinks, a percentage of it may
-/// come to no more than its nodes that are not ready.
+/// Distributes the removals over waves. Removals that fit no wave are set aside: while a pool shrinks, a percentage of
+/// it may drop to the number of its not-ready nodes.
 fn spread(mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, order: &mut Order) -> Vec<Vec<ChangeId>> {
     let mut waves = Vec::new();
     loop {
@@ -174,7 +174,7 @@ fn spread(mut queues: Vec<Queue<'_>>, drains: &Drains<'_>, order: &mut Order) ->
     waves
 }
 
-/// Returns the waves with these removals; the first goes with what is made.
+/// Returns the waves with these removals; the first one includes the other steps.
 fn waves(first: Wave, going: Vec<Vec<ChangeId>>) -> Vec<Wave> {
     let mut waves = Vec::new();
     let mut wave = first;
@@ -188,8 +188,8 @@ fn waves(first: Wave, going: Vec<Vec<ChangeId>>) -> Vec<Wave> {
 }
 
 impl Queue<'_> {
-    /// Takes what may go in the next wave. The first drain of a wave fits every PodDisruptionBudget, so that every wave
-    /// takes something while budgets let something go.
+    /// Takes the removals of the next wave. The first drain of a wave fits every PodDisruptionBudget, so every wave
+    /// takes something while budgets allow it.
     fn next(&mut self, pace: &mut Pace<'_>) -> Vec<ChangeId> {
         let Self { allowance, nodes, waiting } = self;
         let mut going = Vec::new();

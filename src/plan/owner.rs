@@ -1,4 +1,4 @@
-//! Whose pods a removal evicts: what an approval of it is bound to, whatever pods these owners have by then.
+//! Owners of the pods that a removal evicts: its approval is bound to them, whatever pods they have by then.
 //!
 //! Must never say whether a pod may be evicted: that is `eviction`.
 
@@ -77,6 +77,6 @@ pub fn owners<'p>(pods: impl IntoIterator<Item = &'p Pod>) -> Vec<PodOwner> {
 }
 
 fn is_evicted(pod: &Pod) -> bool {
-    // What is promised a node is not there yet.
+    // A pod nominated to a node is not there yet.
     !pod.is_daemon && !pod.is_terminating && !pod.key.is_placeholder() && pod.promised().is_none()
 }

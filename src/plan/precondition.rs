@@ -1,7 +1,6 @@
-//! What must still hold when a change starts: for machines.
+//! Preconditions: what must still hold when a change starts, for machines.
 //!
-//! A precondition is checked against a fresh snapshot by whoever carries the plan out. It never explains;
-//! that is `reason`.
+//! Apply checks a precondition against a fresh snapshot. It never explains; that is `reason`.
 
 use std::sync::Arc;
 

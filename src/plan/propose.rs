@@ -1,7 +1,7 @@
-//! From the target fleet to changes: what to make, what to delete, what to adopt.
+//! From the target fleet to changes: what to create, delete and adopt.
 //!
-//! Every difference between what is and what should be becomes one change with its reason and
-//! preconditions. Nothing is ordered here, and nothing is decided that the solution left open.
+//! Every difference between the current and the target fleet becomes one change with its reason and preconditions.
+//! Nothing is ordered here, and nothing is decided that the solution left open.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -25,24 +25,24 @@ use crate::solve::{Market, NewNode, Removal, Solution, Target, Warning};
 /// The changes of a plan before they are ordered.
 #[derive(Debug, Default)]
 pub struct Proposal {
-    /// What the NodeClaims of the creates ask for.
+    /// NodeClaim specs of the creates.
     pub claims: BTreeMap<ClaimSpecId, ClaimSpec>,
     /// The changes.
     pub changes: BTreeMap<ChangeId, PlannedChange>,
-    /// Why each is made.
+    /// The reason of each change.
     pub reasons: BTreeMap<ChangeId, Reason>,
-    /// What the nodes to make will have.
+    /// Expected shapes of the new nodes.
     pub shapes: Vec<NodeShape>,
-    /// What each create is expected to be.
+    /// The expected node of each create.
     pub placements: BTreeMap<ChangeId, Placement>,
-    /// What of the solution could not become a change.
+    /// Parts of the solution that could not become a change.
     pub warnings: Vec<Warning>,
-    /// What the fleet holds back and no solution speaks of.
+    /// Changes that the fleet holds and that are not in the solution.
     pub held: Vec<HeldChange>,
 }
 
 impl Proposal {
-    /// Returns the proposal without these changes and what only they need.
+    /// Returns the proposal without these changes and the claims that only they need.
     #[must_use]
     pub fn without(mut self, held: &BTreeSet<ChangeId>) -> Self {
         self.changes.retain(|id, _| !held.contains(id));
@@ -71,20 +71,20 @@ impl Proposal {
     }
 }
 
-/// What changes are proposed from.
+/// Input for proposing changes.
 #[derive(Clone, Copy, Debug)]
 pub struct Ground<'a> {
-    /// What was seen.
+    /// The observed state.
     pub snapshot: &'a Snapshot,
-    /// What the user asks for.
+    /// The user's configuration.
     pub policy: &'a Policy,
-    /// What all items have in common.
+    /// The common part of all items.
     pub lineage: &'a Lineage,
     /// Digests of pools and classes.
     pub inputs: &'a Inputs,
 }
 
-/// Returns the changes that lead from the snapshot to the solution's target.
+/// Returns the changes from the snapshot to the solution's target.
 #[must_use]
 pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
     let mut proposal = Proposal::default();
@@ -101,7 +101,7 @@ pub fn propose(ground: Ground<'_>, solution: &Solution) -> Proposal {
     wish::propose_forgets(ground, &mut proposal);
     let forgotten = &ground.snapshot.supposed.wishes.forget;
     let leaving: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
-    // Nothing is taken over only to be destroyed.
+    // A destroy plan takes nothing over.
     let takes_over = !ground.snapshot.supposed.wishes.only_removes();
     if takes_over {
         update::propose_updates(ground, &leaving, &mut proposal);
@@ -126,7 +126,7 @@ fn names_in_use(snapshot: &Snapshot) -> BTreeSet<String> {
     claims.chain(nodes).collect()
 }
 
-/// The instance types of each class, and of each pool that NodeOverlays are for, looked up once.
+/// Instance types of each class, and of each pool that NodeOverlays affect, cached.
 #[derive(Debug)]
 pub struct Types<'a> {
     ground: Ground<'a>,
@@ -135,13 +135,13 @@ pub struct Types<'a> {
 }
 
 impl<'a> Types<'a> {
-    /// Looks nothing up yet.
+    /// Creates an empty cache.
     #[must_use]
     pub const fn of(ground: Ground<'a>) -> Self {
         Self { ground, market: None, known: BTreeMap::new() }
     }
 
-    /// Returns what nodes of a pool may be made of; nothing where its class is not in the input.
+    /// Returns the instance types that a pool's nodes may use; empty if its class is not in the input.
     pub fn offered(&mut self, pool: &Pool) -> &BTreeMap<SkuName, InstanceType> {
         let Ground { snapshot, policy, .. } = self.ground;
         let market = self.market.get_or_insert_with(|| Market::of(snapshot, policy));
@@ -155,13 +155,13 @@ impl<'a> Types<'a> {
     }
 }
 
-/// Returns the network set-up that planning goes by: an overlay where nothing is said, as AKS advises.
+/// Returns the network setup for planning: an overlay by default, as AKS recommends.
 #[must_use]
 pub fn network(policy: &Policy) -> NetworkSetup {
     policy.fleet.network.unwrap_or(NetworkSetup::AzureOverlay { is_cilium: false })
 }
 
-/// Returns the pods that run on nodes which are removed.
+/// Returns the pods that run on removed nodes.
 fn moving<'a>(snapshot: &'a Snapshot, removed: &[Removal]) -> BTreeSet<&'a PodKey> {
     let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
     let moves = |pod: &&Pod| matches!(&pod.place, PodPlace::Bound(node) if gone.contains(node));
@@ -242,7 +242,7 @@ fn unknown_pool(node: &NewNode) -> Warning {
     }
 }
 
-/// Whether two nodes ask for the same NodeClaim, whatever pods they carry.
+/// Returns whether two nodes have the same NodeClaim spec, regardless of their pods.
 fn is_alike(one: &NewNode, other: &NewNode) -> bool {
     one.pool == other.pool
         && one.size == other.size
@@ -253,8 +253,8 @@ fn is_alike(one: &NewNode, other: &NewNode) -> bool {
         && one.substitutes == other.substitutes
 }
 
-/// Returns the place of the shape in the list, at its end if it is new. Equal nodes stand beside each
-/// other, so the last ones are tried first.
+/// Returns the index of the shape in the list, appending it if it is new. Equal nodes are adjacent, so the list is
+/// searched from the end.
 fn intern(shapes: &mut Vec<NodeShape>, shape: NodeShape) -> usize {
     shapes.iter().rposition(|known| *known == shape).unwrap_or_else(|| {
         shapes.push(shape);
@@ -278,13 +278,13 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
     let is_bounded = node.claimed.termination_grace_period.is_some();
     let node_only = removal.reason == Why::Unhealthy || removal.reason.is_due() && is_bounded;
     let mut preconditions = vec![same_node(node)];
-    // Who deletes a node means it, whatever it and its pods ask; the pods are waited for when it is drained.
+    // A user who deletes a node overrides its protection and its pods'; the drain waits for the pods.
     if removal.reason != Why::Deleted {
         preconditions.push(Precondition::NotProtected { node: node.name.clone(), node_only });
     }
     let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
     let digest = pool.and_then(|pool| Some((pool, ground.inputs.pools.get(&pool.name)?)));
-    // Whether an empty node may go does not depend on what new nodes of its pool would be like.
+    // Whether an empty node may be removed does not depend on its pool's template.
     preconditions.extend(
         digest
             .filter(|_| removal.reason != Why::Empty)
@@ -313,7 +313,7 @@ fn propose_delete(ground: Ground<'_>, removal: &Removal, node: &Node, proposal: 
     proposal.add(id, Change::Delete(delete), reason, preconditions);
 }
 
-/// What is left of nodes whose VM is gone goes too: nobody drains them any more, and their finalizers would keep them.
+/// Adds the remains of nodes whose VM is gone: nothing drains them any more, and their finalizers would keep them.
 fn propose_leftovers(ground: Ground<'_>, proposal: &mut Proposal) {
     let Some(facts) = &ground.snapshot.azure else { return };
     if !ground.snapshot.supposed.wishes.deleted.is_empty() {
@@ -325,8 +325,8 @@ fn propose_leftovers(ground: Ground<'_>, proposal: &mut Proposal) {
     }
 }
 
-/// A node with a pool's label and a VM, but without a NodeClaim where others have one, is adopted: it was
-/// Karpenter's, and deleting what cannot be explained is never right.
+/// Adopts a node with a pool's label and a VM but no NodeClaim, if others have one: it was Karpenter's, and deleting
+/// something unexplained is never right.
 fn propose_adoption(ground: Ground<'_>, node: &Node, taken: &mut BTreeSet<String>, proposal: &mut Proposal) {
     let pool = node.pool.as_ref().and_then(|pool| ground.policy.pools.get(pool));
     let (Some(pool), None, Some(_)) = (pool, &node.claim, &node.provider_id) else {
@@ -362,8 +362,8 @@ fn propose_adoption(ground: Ground<'_>, node: &Node, taken: &mut BTreeSet<String
     proposal.add(id, Change::Adopt(adopt), reason, preconditions);
 }
 
-/// Returns what a claim for this node lists: the node's own values of every label that Karpenter or its
-/// pool speaks of.
+/// Returns the requirements of a claim for this node: the node's own values of all labels that Karpenter or its pool
+/// use.
 fn label_requirements(node: &Node, pool: &Pool) -> Requirements {
     let speaks_of = |key: &LabelKey| {
         label::WELL_KNOWN.contains(&key.as_str())

@@ -1,4 +1,4 @@
-//! Why a change is made: for people.
+//! Reasons of changes, for people.
 //!
 //! A reason is shown and never matched after planning; machines read preconditions.
 

@@ -1,8 +1,7 @@
-//! The sizes of a plan's world, as they are written: what sizes have in common once, and each set of an offering's
-//! labels once.
+//! Serialized sizes of a plan's world: common labels of all sizes once, and each set of an offering's labels once.
 //!
-//! Sizes of one class share most of their labels, and offerings of one zone all of them; written out for each, they
-//! were most of a plan's file. Nothing is left out: what is read is what was written.
+//! Sizes of one class share most of their labels, and offerings of one zone all of them; repeated for each, they were
+//! most of a plan file. The encoding is lossless.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! What is reviewed and digested: every decision of a plan, and nothing else.
+//! Plan spec: every decision of a plan and nothing else, reviewed and covered by the digest.
 //!
-//! Times of making, display prices, pod names and sentences for people are not here: they are `evidence`.
+//! Creation times, display prices, pod names and sentences for people are not here: they are `evidence`.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

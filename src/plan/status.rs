@@ -1,8 +1,8 @@
-//! Where a change stands in a world: whether it is done already, may still be done, or cannot be done any more.
+//! Status of a change in a snapshot: already done, still possible, or impossible.
 //!
-//! A function of the change and of what was seen alone, so that who resumes needs no memory. What is not known keeps
-//! nothing from being possible: who carries it out looks again before each side effect. Must never look at what others
-//! ask for: whether a change is still wanted is decided elsewhere.
+//! A function of the change and the snapshot alone, so resuming needs no memory. Unknown data never makes a change
+//! impossible: apply checks again before each side effect. Must never look at what others request: whether a change is
+//! still wanted is decided elsewhere.
 
 use std::sync::Arc;
 
@@ -10,31 +10,32 @@ use super::change::{Change, Create, Delete, ExistingNode, Update};
 use crate::model::{Node, NodeStage};
 use crate::snapshot::Snapshot;
 
-/// Where a change stands.
+/// Status of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The world is as the change makes it.
+    /// The snapshot already matches the change.
     Done,
-    /// It may be carried out, or gone on with.
+    /// It can be applied or resumed.
     Possible,
-    /// It cannot be carried out any more, and why.
+    /// It can no longer be applied, and why.
     Impossible(Arc<str>),
 }
 
-/// Returns where a change stands.
+/// Returns the status of a change.
 #[must_use]
 pub fn status(change: &Change, snapshot: &Snapshot) -> Status {
     match change {
         Change::Create(create) => of_create(create, snapshot),
         Change::Delete(delete) => of_delete(delete, snapshot),
         Change::Update(update) => of_update(update, snapshot),
-        // Whether they are carried out at all is decided by who does.
+        // Apply decides whether these are applied at all.
         Change::Adopt(_) | Change::Forget(_) => Status::Possible,
         Change::NoOp(_) => Status::Done,
     }
 }
 
-/// The name of a NodeClaim follows from its plan: one that is there was made for this change.
+/// Returns the status of a create. NodeClaim names are derived from the plan, so an existing one belongs to this
+/// change.
 fn of_create(create: &Create, snapshot: &Snapshot) -> Status {
     let made = snapshot.nodes.iter().find(|node| node.claim.as_ref() == Some(&create.claim));
     match made.map(|node| node.stage) {
@@ -74,7 +75,7 @@ fn of_update(update: &Update, snapshot: &Snapshot) -> Status {
     }
 }
 
-/// Returns the node that is meant; an error where one of its name is another.
+/// Returns the targeted node, or an error if a different node has its name.
 fn found<'s>(target: &ExistingNode, snapshot: &'s Snapshot) -> Option<Result<&'s Node, Arc<str>>> {
     let node = snapshot.nodes.iter().find(|node| node.name == target.node)?;
     let differs = |planned: Option<&str>, found: Option<&str>| {
@@ -92,7 +93,7 @@ fn found<'s>(target: &ExistingNode, snapshot: &'s Snapshot) -> Option<Result<&'s
     Some(Ok(node))
 }
 
-/// Whether the VM of a node that is gone is still there; nothing where VMs could not be listed.
+/// Returns whether the VM of a deleted node still exists; `None` if VMs could not be listed.
 fn is_left(target: &ExistingNode, snapshot: &Snapshot) -> Option<bool> {
     let Some(facts) = &snapshot.azure else { return Some(false) };
     let id = target.provider_id.as_deref().map(|id| id.trim_start_matches("azure://"));

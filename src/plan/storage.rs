@@ -1,6 +1,6 @@
-//! What of storage travels with a plan: the claims of its pods, and what those are made of.
+//! Storage in a plan: the claims of its pods and everything behind them.
 //!
-//! Nothing is decided here. What no pod uses is left out, so that a plan stays small.
+//! Nothing is decided here. Storage that no pod uses is omitted to keep the plan small.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -8,12 +8,12 @@ use std::sync::Arc;
 use crate::model::Pod;
 use crate::model::storage::{AskedClass, PodVolume, Storage, Volume, VolumeClaim, VolumeClaimKey};
 
-/// Returns whether there is nothing.
+/// Returns whether there is no storage.
 pub(super) fn is_empty(storage: &Storage) -> bool {
     *storage == Storage::default()
 }
 
-/// Returns what pods use. Without any pod that has volumes, that is nothing.
+/// Returns the storage that pods use; empty if no pod has volumes.
 pub(super) fn of_pods(storage: &Storage, pods: &[Pod]) -> Storage {
     let with_volumes = || pods.iter().filter(|pod| !pod.spec.volumes.is_empty());
     let keys: BTreeSet<VolumeClaimKey> = with_volumes()
@@ -45,7 +45,7 @@ pub(super) fn of_pods(storage: &Storage, pods: &[Pod]) -> Storage {
         .map(|class| &class.name)
         .collect();
     let classes = storage.classes.iter().filter(|class| used.contains(&class.name)).cloned().collect();
-    // How many volumes a node takes matters on every node, and what is attached there as well.
+    // Volume limits and attachments matter on every node.
     let (drivers, attachments) = (storage.drivers.clone(), storage.attachments.clone());
     Storage { claims, volumes, classes, drivers, attachments }
 }

@@ -1,7 +1,7 @@
-//! What each strategy arrives at for the same world, side by side.
+//! Results of each strategy for the same input, side by side.
 //!
-//! Each is a whole plan that the judge accepted; only its sums stay. They travel with the plan of the first, outside its
-//! digest. Nothing is decided here.
+//! Each is a whole plan that the checker accepted, of which only the totals are kept. They travel with the plan of the
+//! first strategy, outside its digest. Nothing is decided here.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,8 +1,8 @@
-//! A plan in seven figures, for programs that read no further: what the first lines of the page say. Of two inputs side
-//! by side they are those of the difference.
+//! Summary of a plan in seven figures, for programs that read nothing else: the first lines of the page. For two inputs
+//! side by side they are those of the difference.
 //!
-//! Worked out from the plan whenever it is written. It stands beside `spec`, outside the digest, so that a file whose
-//! figures say something else than its plan is refused when it is read.
+//! Derived from the plan whenever it is written. It is stored next to `spec`, outside the digest, so a file whose
+//! figures contradict its plan is rejected when it is read.
 
 use std::collections::BTreeSet;
 

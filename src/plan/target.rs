@@ -1,6 +1,6 @@
-//! A plan narrowed to targets: only their changes and those that these need, as Terraform's `-target` has it.
+//! Plan narrowed to targets: only their changes and what these need, like Terraform's `-target`.
 //!
-//! What is left out is said: its pods are held back, its nodes stay, and the cost is that of what is left.
+//! Omissions are reported: their pods are held back, their nodes stay, and the cost is that of the remaining plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,16 +11,16 @@ use super::spec::PlannedChange;
 use crate::model::{Node, NodeName, PodKey, PodPlace, Target};
 use crate::solve::Held;
 
-/// What narrowing leaves out.
+/// Omissions of a narrowed plan.
 #[derive(Clone, Debug, Default)]
 pub(super) struct LeftOut {
-    /// The changes.
+    /// The omitted changes.
     pub(super) changes: BTreeSet<ChangeId>,
-    /// The pods whose new node is left out.
+    /// Pods whose new node is omitted.
     pub(super) held: Option<Held>,
 }
 
-/// Returns what of a proposal is neither a target nor needed by one; nothing where there are no targets.
+/// Returns the part of a proposal that is neither a target nor needed by one; nothing without targets.
 pub(super) fn left_out(ground: Ground<'_>, proposal: &Proposal, targets: &BTreeSet<Target>) -> LeftOut {
     if targets.is_empty() {
         return LeftOut::default();
@@ -50,7 +50,7 @@ pub(super) fn left_out(ground: Ground<'_>, proposal: &Proposal, targets: &BTreeS
     LeftOut { changes, held }
 }
 
-/// Adds what pods that move need: the node that they go to, and that theirs goes.
+/// Adds what moving pods need: their new node and the removal of their old one.
 pub(super) fn with_needed<'p>(
     ground: Ground<'_>,
     proposal: &'p Proposal,
@@ -89,7 +89,7 @@ pub(super) fn with_needed<'p>(
     }
 }
 
-/// Whether a pod runs on a node that nobody deletes yet: it waits for nothing where its move is left out.
+/// Returns whether a pod runs on a node that is not being deleted: it stays there if its move is omitted.
 pub(super) fn runs_on(ground: Ground<'_>, place: &PodPlace) -> bool {
     match place {
         PodPlace::Bound(name) => {
@@ -115,7 +115,7 @@ fn is_target(proposal: &Proposal, planned: &PlannedChange, targets: &BTreeSet<Ta
         })
 }
 
-/// The pods that run on nodes which are targets: where they go is needed by what becomes of these nodes.
+/// Returns the pods on targeted nodes: changes of these nodes need the pods' new nodes.
 fn pods_of_targets<'a>(ground: Ground<'a>, targets: &BTreeSet<Target>) -> BTreeSet<&'a PodKey> {
     let is_target = |node: &&Node| {
         targets.contains(&Target::Node(node.name.clone()))
@@ -130,8 +130,7 @@ fn pods_of_targets<'a>(ground: Ground<'a>, targets: &BTreeSet<Target>) -> BTreeS
     ground.snapshot.pods.iter().filter(|pod| runs_there(&pod.place)).map(|pod| &pod.key).collect()
 }
 
-/// Returns the nodes among these targets that a plan is asked to destroy and that belong to no NodePool: they are never
-/// removed.
+/// Returns the targets of a destroy plan that are nodes without a NodePool: they are never removed.
 #[must_use]
 pub fn foreign(plan: &super::Plan, targets: &BTreeSet<Target>) -> Vec<NodeName> {
     let nodes = plan.evidence.world.nodes.iter().filter(|node| node.pool.is_none());
@@ -140,15 +139,15 @@ pub fn foreign(plan: &super::Plan, targets: &BTreeSet<Target>) -> Vec<NodeName> 
     if plan.spec.wishes.destroy { names.filter(is_meant).collect() } else { Vec::new() }
 }
 
-/// Returns the targets that name nothing: no pool and no node of the input, and no node of the plan.
+/// Returns the targets that match no pool or node of the input and no node of the plan.
 #[must_use]
 pub fn unknown<'t>(plan: &super::Plan, targets: &'t BTreeSet<Target>) -> Vec<&'t Target> {
     let known = names(plan);
     targets.iter().filter(|target| !known.contains(target)).collect()
 }
 
-/// Returns all that a target of a plan can name: pools, those that are gone and have nodes too, nodes, and the nodes that
-/// the plan makes.
+/// Returns all valid targets of a plan: pools, including deleted pools that still have nodes, existing nodes and new
+/// nodes.
 #[must_use]
 pub fn names(plan: &super::Plan) -> BTreeSet<Target> {
     let world = &plan.evidence.world;

@@ -1,6 +1,6 @@
-//! What of a plan is not known, or only estimated: what gates and comparisons look at.
+//! Unknown or estimated parts of a plan, for gates and comparisons.
 //!
-//! Worked out from the plan alone. This module decides nothing and words nothing.
+//! Derived from the plan alone. This module decides nothing and words nothing.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,10 +1,10 @@
-//! Nodes that change in place: tags of the VM that differ from what a new node of its pool would have, and labels of the
-//! pool's template that the Node lost.
+//! Updates in place: VM tags that differ from those of a new node of its pool, and labels of the pool's template that
+//! the Node lost.
 //!
-//! Tags are the one part of a class that is no drift, so that nothing else would ever bring them to a node that runs.
-//! Only what the class and Karpenter name is compared: tags that others set stay, and so do those of a class that it no
-//! longer names, since nobody knows any more whose they are. Labels are those of a node that was made from the template as
-//! it is; one of an older template has drifted. Must never touch the tags by which nodeform knows its VMs.
+//! Tags are the only part of a class that is no drift, so nothing else would ever update them on a running node. Only
+//! tags that the class and Karpenter name are compared: tags of others stay, and so do tags that the class no longer
+//! names, because their owner is unknown. Labels are restored only on nodes of the current template; a node of an older
+//! one has drifted. Must never touch the tags by which nodeform identifies its VMs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::model::{
 use crate::snapshot::AzureFacts;
 use crate::snapshot::azure::{Owner, VmFacts};
 
-/// How the names of nodeform's own tags begin.
+/// Prefix of nodeform's own tags.
 const OWN: &str = "nodeform.dev_";
 
 /// Adds the updates of nodes that stay.
@@ -61,7 +61,7 @@ pub(super) fn propose_updates(ground: Ground<'_>, leaving: &BTreeSet<&NodeName>,
     }
 }
 
-/// The labels that a node of this very template does not have, or not with this value.
+/// Returns the pool's labels that a node of the current template lacks or has with another value.
 fn lost(node: &Node, pool: &Pool) -> BTreeMap<LabelKey, OldNew> {
     if node.stage != NodeStage::Initialized || !node.is_of_template(pool) {
         return BTreeMap::new();
@@ -74,13 +74,13 @@ fn lost(node: &Node, pool: &Pool) -> BTreeMap<LabelKey, OldNew> {
     .collect()
 }
 
-/// The VM of a node that nodeform made, where nothing is being done to it.
+/// Returns the VM of a node that nodeform created, if no operation on it is in progress.
 fn vm_of<'f>(facts: &'f AzureFacts, node: &Node, cluster: Option<&str>) -> Option<&'f VmFacts> {
     let vm = facts.vm_of(node).filter(|_| facts.owner_of(node, cluster) == Owner::Own)?;
     (vm.provisioning_state.as_deref() == Some("Succeeded")).then_some(vm)
 }
 
-/// The tags of a new node: the class's under Karpenter's, by which nodes and the bill are known.
+/// Returns the tags of a new node: the class's, overridden by Karpenter's, which identify nodes and billing.
 fn wanted(facts: &AzureFacts, pool: &PoolName, class: &Class) -> BTreeMap<String, (Arc<str>, Arc<str>)> {
     let own = [
         ("karpenter.azure.com_cluster", facts.cluster.name.clone()),
@@ -93,7 +93,7 @@ fn wanted(facts: &AzureFacts, pool: &PoolName, class: &Class) -> BTreeMap<String
     tags.filter(|(name, _)| !name.starts_with(OWN)).collect()
 }
 
-/// What of these a VM has otherwise; names that differ in casing are the same tag, which keeps its own.
+/// Returns the tags that differ on a VM; tag names are case-insensitive, and an existing one keeps its casing.
 fn differing(vm: &VmFacts, wanted: &BTreeMap<String, (Arc<str>, Arc<str>)>) -> BTreeMap<Arc<str>, OldNew> {
     let has: BTreeMap<String, (&Arc<str>, &Arc<str>)> =
         vm.tags.iter().map(|(name, value)| (name.to_ascii_lowercase(), (name, value))).collect();

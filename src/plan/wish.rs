@@ -1,4 +1,5 @@
-//! Wishes for single nodes in a plan: nodes that are let go without being removed, and wishes that are not fulfilled.
+//! Requests for single nodes in a plan: nodes that are released without being removed, and requests that are not
+//! fulfilled.
 
 use super::Plan;
 use super::change::{Change, Forget};
@@ -8,16 +9,16 @@ use super::propose::{Ground, Proposal, existing, same_node};
 use super::reason::Reason;
 use crate::model::{ChangeClass, Hold, NodeName};
 
-/// What a plan says for the reason of a node that is replaced on request.
+/// Reason of a node that is replaced on request.
 pub(super) const REPLACE: &str = "`--replace`";
 
-/// What a plan says for the reason of a node that goes with all others.
+/// Reason of a node that a destroy plan removes.
 pub(super) const DESTROY: &str = "`--destroy`";
 
-/// What a plan says for the reason of a node that somebody deletes.
+/// Reason of a node that a user deletes.
 pub(super) const DELETED: &str = "`kubectl delete`";
 
-/// Adds the nodes that are to be forgotten.
+/// Adds the nodes to be forgotten.
 pub(super) fn propose_forgets(ground: Ground<'_>, proposal: &mut Proposal) {
     let Ground { snapshot, policy, .. } = ground;
     let is_asked = |name: &NodeName| snapshot.supposed.wishes.forget.contains(name);
@@ -37,7 +38,7 @@ pub(super) fn propose_forgets(ground: Ground<'_>, proposal: &mut Proposal) {
     }
 }
 
-/// Returns the wishes that a plan does not fulfil, each with the reason, for people.
+/// Returns the requests that a plan does not fulfil, each with the reason, for people.
 #[must_use]
 pub fn unfulfilled(plan: &Plan) -> Vec<String> {
     let Plan { spec, evidence } = plan;

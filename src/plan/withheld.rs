@@ -1,4 +1,5 @@
-//! Changes that cannot be carried out, whatever budgets say: they are left out with all that waits for them, and said.
+//! Changes that cannot be applied regardless of budgets: they are omitted with everything that depends on them, and
+//! reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,19 +11,19 @@ use super::target::{runs_on, with_needed};
 use crate::model::{ChangeClass, NodeName, PodKey, PoolName};
 use crate::solve::Held;
 
-/// What is left out.
+/// The omissions.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Withheld {
-    /// The changes.
+    /// The omitted changes.
     pub(super) changes: BTreeSet<ChangeId>,
     /// The same by node.
     pub(super) nodes: Vec<HeldChange>,
-    /// The pods whose new node is left out, by reason.
+    /// Pods whose new node is omitted, by reason.
     pub(super) pods: Vec<Held>,
 }
 
-/// Returns what of a proposal is refused, each with its reason, and what cannot be done without it: the removal of nodes
-/// whose pods would go there, and what takes the others of their pods.
+/// Returns the refused changes of a proposal, each with its reason, and those that depend on them: removals of nodes
+/// whose pods would move there, and the new nodes of their other pods.
 pub(super) fn withheld(
     ground: Ground<'_>,
     proposal: &Proposal,
@@ -58,7 +59,7 @@ pub(super) fn withheld(
     withheld
 }
 
-/// The reasons, each once.
+/// Returns the reasons without duplicates.
 fn why<'i>(refused: &BTreeMap<ChangeId, String>, ids: impl Iterator<Item = &'i ChangeId>) -> String {
     let reasons: BTreeSet<&str> = ids.filter_map(|id| refused.get(id)).map(String::as_str).collect();
     reasons.into_iter().collect::<Vec<_>>().join("; ")

@@ -1,7 +1,7 @@
-//! What a plan was made from, small enough to travel with it: the judge reads it instead of the input.
+//! World: what a plan was made from, small enough to travel with it. The checker reads it instead of the input.
 //!
-//! Pods of one shape stand together, and of the catalogue only the sizes that NodeClaims list or that run.
-//! What is rebuilt from it is for judging and showing, never for planning anew: most sizes are missing.
+//! Identical pods are grouped, and the catalogue holds only sizes that NodeClaims list or that run. A snapshot rebuilt
+//! from it is for checking and display, never for planning again: most sizes are missing.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -174,7 +174,7 @@ impl World {
         let (mut nodes, mut daemons) = (snapshot.nodes.clone(), snapshot.daemons.clone());
         let sizes = sizes(snapshot, policy, spec);
         nodes.sort_by(|one, other| one.name.cmp(&other.name));
-        // What a change is bound to stands with the change.
+        // The identity that a change is bound to is stored with the change.
         nodes.iter_mut().for_each(|node| (node.uid, node.claim_uid) = (None, None));
         daemons.sort();
         Self {
@@ -229,7 +229,7 @@ impl World {
     }
 
     fn pods_of(&self, group: &PodGroup) -> Vec<Pod> {
-        // A place outside the list, which no written plan has, asks for nothing.
+        // An index out of range, which no written plan has, requests nothing.
         let spec = self.pod_specs.get(group.spec).cloned().unwrap_or_default();
         let pod = |name: &Arc<str>| Pod {
             key: PodKey { namespace: group.namespace.clone(), name: name.clone() },
@@ -274,7 +274,7 @@ impl Plan {
             storage: world.storage.clone(),
             budgets: world.budgets.clone(),
             groups: world.groups.clone(),
-            // What was chosen for their sake stands in the plan; nothing is judged by them.
+            // The choices made because of them are in the plan; no check reads them.
             refusals: Vec::new(),
             catalog: Catalog::recorded(world.region.clone(), world.sizes.clone(), world.well_known.clone())
                 .with_prices(
@@ -345,7 +345,7 @@ fn read_by_selectors(snapshot: &Snapshot, specs: &[Arc<PodSpec>]) -> NamespaceLa
 }
 
 fn grouped(pods: &[Pod]) -> (Vec<Arc<PodSpec>>, Vec<PodGroup>) {
-    // In the order of their content, whatever the order of the pods.
+    // Ordered by content, whatever the order of the pods.
     let contents: BTreeSet<&Arc<PodSpec>> = pods.iter().map(|pod| &pod.spec).collect();
     let places: BTreeMap<&PodSpec, usize> =
         contents.iter().enumerate().map(|(place, spec)| (&***spec, place)).collect();
@@ -394,7 +394,7 @@ fn sizes(snapshot: &Snapshot, policy: &Policy, spec: &PlanSpec) -> BTreeMap<Clas
     }
     for node in snapshot.nodes_today() {
         let Some(size) = node.labels.get(label::INSTANCE_TYPE) else { continue };
-        // A node whose own class does not have its size is known by it under any other.
+        // If a node's own class does not have its size, any other class that does describes it.
         for class in policy.classes.keys() {
             wanted.entry(class).or_default().whole.insert(size);
         }
@@ -424,7 +424,7 @@ impl<'a> Wanted<'a> {
             let listed = claim.requirements.get(key).and_then(|wanted| wanted.listed());
             listed.into_iter().flatten().map(|value| &**value)
         };
-        // Of a claim that must be a choice, all is looked at that it might have been.
+        // For a claim with `minValues`, everything that it might have been is checked.
         let must_be_choice = claim.requirements.iter().any(|(_, wanted)| wanted.min_values().is_some());
         for size in values(label::INSTANCE_TYPE) {
             if must_be_choice {

@@ -1,6 +1,6 @@
-//! CapacityBuffer: wire to value.
+//! Converts a CapacityBuffer from its wire type.
 //!
-//! The schema and the rules have been checked before. What a buffer names is not looked for here.
+//! The schema and the rules have been checked already. Never looks up the objects that a buffer references.
 
 use std::sync::Arc;
 
@@ -10,10 +10,10 @@ use crate::api::capacity_buffer::{CapacityBuffer, ScalableRef};
 use crate::model::buffer::ACTIVE_CAPACITY;
 use crate::model::{Buffer, BufferName, BufferPods, Namespace, Workload};
 
-/// Returns the buffer, or everything that is wrong with it.
+/// Returns the buffer, or all its faults.
 ///
 /// # Errors
-/// A buffer that names no pods, and limits that cannot be counted.
+/// A buffer that references no pods, and limits that cannot be parsed.
 pub(super) fn buffer(wire: &CapacityBuffer) -> Result<Buffer, Vec<Fault>> {
     let spec = &wire.spec;
     let namespace = Namespace::new(wire.metadata.namespace.as_deref().unwrap_or("default"));
@@ -43,7 +43,7 @@ pub(super) fn buffer(wire: &CapacityBuffer) -> Result<Buffer, Vec<Fault>> {
     })
 }
 
-/// Says that a buffer keeps no room.
+/// Returns the fault of a buffer that references no pods.
 pub(super) fn names_no_pods() -> Fault {
     Fault {
         path: path("spec"),

@@ -1,9 +1,9 @@
-//! Fills in the defaults of a schema, as an API server does before it stores an object.
-//! Must never change what the user wrote: only what is absent, or `null` where a default exists, gets a value.
+//! Fills in the defaults of a schema, as an API server does before it stores an object. Must never change a value that
+//! the user set: only absent fields, or `null` fields with a default, get a value.
 
 use serde_json::Value;
 
-/// The value with the schema's defaults in it and without `null` fields.
+/// Returns the value with the schema's defaults and without `null` fields.
 #[must_use]
 pub fn with_defaults(schema: &Value, value: &Value) -> Value {
     let mut filled = value.clone();

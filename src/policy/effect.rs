@@ -1,23 +1,24 @@
-//! Which fields are valid and change no plan yet: for the reference of the kinds, and for whoever reads a manifest.
+//! Lists the fields that are valid but do not affect plans, for the reference of the kinds and for readers of
+//! manifests.
 //!
-//! A table, held against the types by a test. A NodeFleet that asks by such a field for something that is not done is
-//! refused (`fleet`), so that nothing is left out in silence.
+//! A table, checked against the types by a test. A NodeFleet that uses such a field for something unsupported is
+//! refused (`fleet`), so nothing is ignored silently.
 
 use crate::api::Kind;
 
-/// Why a field changes no plan.
+/// Why a field does not affect plans.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Without {
-    /// It asks for something that this version does not do, and is refused where it does.
+    /// Not supported by this version; refused if it requests anything.
     NotYet,
-    /// It says how a VM is set up, which decides nothing about which there are; a change of it makes nodes drift.
+    /// Configures VMs without affecting which ones exist; a change makes nodes drift.
     Setup,
-    /// It is for people, and for whoever carries a plan out.
+    /// For people, and for applying plans.
     Carried,
 }
 
 impl Without {
-    /// Says it, as the reference does.
+    /// Returns the text for the reference.
     #[must_use]
     pub const fn said(self) -> &'static str {
         match self {
@@ -28,7 +29,7 @@ impl Without {
     }
 }
 
-/// The fields, each with all below it.
+/// The fields; each entry includes all fields below it.
 const FIELDS: [(Kind, &str, Without); 11] = [
     (Kind::NodeFleet, "spec.allow", Without::NotYet),
     (Kind::NodeFleet, "spec.git", Without::Carried),
@@ -43,7 +44,7 @@ const FIELDS: [(Kind, &str, Without); 11] = [
     (Kind::NodePool, "spec.template.spec.taints[].timeAdded", Without::Carried),
 ];
 
-/// Returns why a field changes no plan, such as `spec.git.branch`; `None` where it does.
+/// Returns why a field, such as `spec.git.branch`, does not affect plans; `None` if it does.
 #[must_use]
 pub fn without_effect(kind: Kind, field: &str) -> Option<Without> {
     let is_below =
@@ -62,7 +63,7 @@ mod tests {
     use crate::model::{Digest, NodeClass};
     use crate::policy::{WireObject, parse, schema_of};
 
-    /// Values for a leaf of a class: all that are named, or two.
+    /// Returns sample values for a leaf of a class: all enum values, or two.
     fn values_of(schema: &Value) -> Vec<Value> {
         if let Some(words) = schema["enum"].as_array() {
             return words.clone();
@@ -74,7 +75,7 @@ mod tests {
         }
     }
 
-    /// Returns every leaf below a schema: its path, and the objects which hold nothing but its values.
+    /// Returns every leaf below a schema: its path, and objects that hold only one of its values each.
     fn leaves(schema: &Value) -> Vec<(String, Vec<Value>)> {
         let below =
             |schema: &Value, step: &str, wrap: &dyn Fn(Value) -> Value| -> Vec<(String, Vec<Value>)> {
@@ -106,7 +107,7 @@ mod tests {
         }
     }
 
-    /// The fields that an object must have.
+    /// Returns the required fields of an object with sample values.
     fn required(schema: &Value) -> Map<String, Value> {
         let names = schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let value = |field: &Value| match field["type"].as_str() {
@@ -117,7 +118,7 @@ mod tests {
         names.map(|name| (name.to_owned(), value(&schema["properties"][name]))).collect()
     }
 
-    /// What is planned with of a class: all but what tells whether its nodes drift, and its tags.
+    /// Returns the part of a class that planning uses: everything except drift hashes and tags.
     fn planned_with(spec: &Value) -> NodeClass {
         let wire = json!({"apiVersion": "karpenter.azure.com/v1beta1", "kind": "AKSNodeClass",
                           "metadata": {"name": "c"}, "spec": spec});

@@ -1,4 +1,4 @@
-//! NodeFleet: wire to value. A field that a plan cannot act on yet is refused by name, never ignored.
+//! Converts a NodeFleet from its wire type. A field that plans do not support yet is refused by name, never ignored.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::model::{
     NetworkSetup, Prefer, Prices, Quantity, Region, Safety, SkuName, SpreadHosts, Strategy,
 };
 
-/// Returns what holds for the whole cluster.
+/// Returns the settings of the whole cluster.
 ///
 /// # Errors
-/// Amounts that cannot be counted, and fields that have no effect yet.
+/// Amounts that cannot be parsed, and fields that have no effect yet.
 pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     let spec = wire.spec.clone().unwrap_or_default();
     let mut faults = not_acted_on(&spec);
@@ -62,7 +62,7 @@ pub(super) fn fleet(wire: &NodeFleet) -> Result<Fleet, Vec<Fault>> {
     })
 }
 
-/// Returns the refusal of a limit to what preferences may cost where they cost what they do.
+/// Refuses a cost limit on preferences with strategy `karpenter`, which meets them at any cost.
 fn unpaid(spec: &NodeFleetSpec) -> Option<Fault> {
     let limit = spec.preferences.as_ref()?.max_extra_cost_percent.as_ref()?;
     let is_limited = matches!(limit, NumberOrWord::Number(_));
@@ -73,7 +73,7 @@ fn unpaid(spec: &NodeFleetSpec) -> Option<Fault> {
     })
 }
 
-/// Returns the refusal of a preference for availability where sizes are chosen as Karpenter does: by price alone.
+/// Refuses `prefer: availability` with strategy `karpenter`, which chooses sizes by price alone.
 fn unheeded(spec: &NodeFleetSpec) -> Option<Fault> {
     let is_asked = spec.prefer == Some(wire::Prefer::Availability);
     (is_asked && spec.strategy == Some(wire::Strategy::Karpenter)).then(|| Fault {
@@ -83,7 +83,7 @@ fn unheeded(spec: &NodeFleetSpec) -> Option<Fault> {
     })
 }
 
-/// Returns the refusal of a number of hosts where each pod gets its own.
+/// Refuses a number of hosts with strategy `karpenter`, which creates a node for every `maxSkew` spread pods.
 fn unspread(spec: &NodeFleetSpec) -> Option<Fault> {
     let is_number = matches!(spec.spread.as_ref()?.min_hosts, Some(NumberOrWord::Number(_)));
     (is_number && spec.strategy == Some(wire::Strategy::Karpenter)).then(|| Fault {
@@ -94,7 +94,7 @@ fn unspread(spec: &NodeFleetSpec) -> Option<Fault> {
     })
 }
 
-/// Returns how many nodes may be lost. The schema lets no number below zero pass.
+/// Returns the limits on lost nodes. The schema rejects negative numbers.
 fn safety(wire: &wire::Safety) -> Safety {
     let default = Safety::default();
     let number =
@@ -105,7 +105,7 @@ fn safety(wire: &wire::Safety) -> Safety {
     }
 }
 
-/// Returns over how many hosts pods are spread. The schema lets no number pass that is none of hosts, and no other word.
+/// Returns the number of hosts that pods are spread over. The schema rejects invalid numbers and words.
 fn spread_hosts(spread: wire::Spread) -> SpreadHosts {
     match spread.min_hosts {
         Some(NumberOrWord::Number(hosts)) => SpreadHosts::AtLeast(u32::try_from(hosts).unwrap_or(u32::MAX)),
@@ -114,7 +114,7 @@ fn spread_hosts(spread: wire::Spread) -> SpreadHosts {
     }
 }
 
-/// Returns what preferences may cost. The schema lets no number pass that is none of hundredths, and no other word.
+/// Returns the limit on the extra cost of preferences. The schema rejects invalid percentages and words.
 fn extra_cost(preferences: wire::Preferences) -> ExtraCost {
     match preferences.max_extra_cost_percent {
         Some(NumberOrWord::Number(percent)) => ExtraCost::Percent(u32::try_from(percent).unwrap_or(0)),
@@ -123,13 +123,13 @@ fn extra_cost(preferences: wire::Preferences) -> ExtraCost {
     }
 }
 
-/// Returns a region as Azure writes it: `West Europe` is `westeurope`.
+/// Converts a region to Azure's spelling: `West Europe` is `westeurope`.
 fn region(text: &str) -> Region {
     Region::new(text.replace(' ', "").to_ascii_lowercase())
 }
 
-/// Returns a refusal for each field whose value asks for something that planning does not do yet. A value
-/// that asks for what happens anyway is accepted.
+/// Returns a fault for each field that requests something unsupported. A value that equals the default behaviour is
+/// accepted.
 fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
     let asked = [(
         "spec.allow",
@@ -147,7 +147,7 @@ fn not_acted_on(spec: &NodeFleetSpec) -> Vec<Fault> {
         .collect()
 }
 
-/// Returns the network set-up; `None` where the fleet does not say.
+/// Returns the network set-up; `None` if the fleet does not set it.
 fn network(cluster: &wire::Cluster) -> Option<NetworkSetup> {
     let is_cilium = cluster.network_dataplane == Some(wire::NetworkDataplane::Cilium);
     let is_overlay = cluster.network_plugin_mode == Some(wire::NetworkPluginMode::Overlay);

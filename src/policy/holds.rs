@@ -1,6 +1,6 @@
-//! What a NodeFleet keeps back: its freezes, and the classes of change that it puts on hold or has people review.
+//! Reads the holds of a NodeFleet: its freezes, and the change classes that are on hold or need review.
 //!
-//! Wire to value. A decision that a plan cannot act on yet is refused by name.
+//! Converts from the wire type. A decision that plans do not support yet is refused by name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,13 +14,13 @@ use crate::api::node_pool::DisruptionReason as WireReason;
 use crate::model::hold::time_zone_named;
 use crate::model::{ChangeClass, DisruptionReason, Freeze, FreezeWindow, Holds, PoolName, Reviewed};
 
-/// What a NodeFleet keeps back, and what people review.
+/// Holds and review requirements of a NodeFleet.
 pub(super) struct Kept {
     pub(super) holds: Holds,
     pub(super) reviewed: Reviewed,
 }
 
-/// Returns what is kept back and what is reviewed, and adds what cannot be.
+/// Returns the holds and review requirements, and adds unsupported ones to `faults`.
 pub(super) fn kept(spec: &NodeFleetSpec, faults: &mut Vec<Fault>) -> Kept {
     let approve = spec.approve.clone().unwrap_or_default();
     let freezes = spec.freeze.iter().flatten().enumerate();
@@ -93,7 +93,7 @@ fn freeze(wire: &WireFreeze, place: usize, faults: &mut Vec<Fault>) -> Option<Fr
     })
 }
 
-/// The classes that mode `auto` carries out.
+/// Change classes that mode `auto` applies.
 const HAPPEN_BY_THEMSELVES: [ChangeClass; 5] = [
     ChangeClass::Create,
     ChangeClass::RemoveEmpty,
@@ -102,7 +102,7 @@ const HAPPEN_BY_THEMSELVES: [ChangeClass; 5] = [
     ChangeClass::Update,
 ];
 
-/// The classes that people review in mode `review`.
+/// Change classes that need review in mode `review`.
 const IN_MODE_REVIEW: [ChangeClass; 5] = [
     ChangeClass::MovePods,
     ChangeClass::Replace,
@@ -111,20 +111,20 @@ const IN_MODE_REVIEW: [ChangeClass; 5] = [
     ChangeClass::DeletePool,
 ];
 
-/// What is decided of classes in one place.
+/// Decisions about change classes in one place.
 #[derive(Default)]
 struct Decided {
-    /// Those on hold.
+    /// Classes on hold.
     held: BTreeSet<ChangeClass>,
-    /// Those that are on hold for all pools, and not here.
+    /// Classes that are on hold for all pools, except here.
     lifted: BTreeSet<ChangeClass>,
-    /// Those that people review.
+    /// Classes that need review.
     reviewed: BTreeSet<ChangeClass>,
-    /// Those that happen by themselves.
+    /// Classes that are applied automatically.
     by_themselves: BTreeSet<ChangeClass>,
 }
 
-/// Returns which classes are on hold or reviewed, and which are not on hold though they are for all pools, as `everywhere` says.
+/// Returns the decisions about all classes in one place. `everywhere` holds the classes that are on hold for all pools.
 fn decided(
     (wire, everywhere): (&ApproveClasses, &BTreeSet<ChangeClass>),
     at: &[super::Segment],

@@ -1,7 +1,7 @@
-//! What the user asks for: NodePools, AKSNodeClasses, the NodeFleet, NodeOverlays and CapacityBuffers, parsed.
+//! The user's configuration, parsed: NodePools, AKSNodeClasses, the NodeFleet, NodeOverlays and CapacityBuffers.
 //!
-//! Wire types end here: a [`Policy`] that exists is valid. Every refusal has a field path and a hint, and
-//! all faults of an input come at once. This module never reads files and never decides about nodes.
+//! Wire types end here: every existing [`Policy`] is valid. Every fault has a field path and a hint, and all faults of
+//! an input are reported together. Never reads files and never decides about nodes.
 
 mod buffer;
 pub mod defaults;
@@ -39,15 +39,15 @@ use crate::model::{
     Quantity, ResourceName, Resources,
 };
 
-/// Everything that the user asks for.
+/// The user's configuration.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policy {
     /// NodePools by name.
     pub pools: BTreeMap<PoolName, Pool>,
     /// AKSNodeClasses by name.
     pub classes: BTreeMap<ClassName, NodeClass>,
-    /// The same as they were written: what their VMs are made of beside what planning reads. One that is
-    /// assumed has none, and none has where a plan's file was read.
+    /// The same classes as written, with the VM settings that planning does not read. Assumed classes are missing, as
+    /// are all classes of a policy read from a plan file.
     pub whole_classes: BTreeMap<ClassName, WholeClass>,
     /// The NodeFleet, or its defaults.
     pub fleet: Fleet,
@@ -57,7 +57,7 @@ pub struct Policy {
     pub buffers: BTreeMap<(Namespace, BufferName), Buffer>,
 }
 
-/// Reads a path as it is written in this module: fields with dots between, `[0]` for places of a list.
+/// Parses a path as written in this module: fields separated by dots, `[0]` for list items.
 fn path(text: &str) -> Vec<Segment> {
     let mut path = Vec::new();
     for part in text.split('.') {
@@ -71,7 +71,7 @@ fn path(text: &str) -> Vec<Segment> {
 /// Reads amounts of resources, rounded down.
 ///
 /// # Errors
-/// Amounts that cannot be counted, as fields of `at`.
+/// Amounts that cannot be parsed, as fields of `at`.
 fn amounts(map: Option<&ResourceMap>, at: &str) -> Result<Resources, Vec<Fault>> {
     let mut amounts = Resources::none();
     let mut faults = Vec::new();
@@ -92,9 +92,9 @@ fn amounts(map: Option<&ResourceMap>, at: &str) -> Result<Resources, Vec<Fault>>
     if faults.is_empty() { Ok(amounts) } else { Err(faults) }
 }
 
-/// Everything that is wrong with an object of a kind: what an API server would refuse it for, and what Karpenter would
-/// not use it for. In the order of paths; empty for a valid object. Where both refuse the same field, Karpenter's word
-/// alone is said: it knows what the field means.
+/// Returns all faults of an object, sorted by path: those that an API server would reject, and those that would keep
+/// Karpenter from using it. Empty for a valid object. If both reject the same field, only Karpenter's fault is
+/// returned, because it explains the field's meaning.
 #[must_use]
 pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let narrow = runtime::faults(kind, object);
@@ -108,13 +108,13 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     faults
 }
 
-/// Whether a fault is of what was observed. Nobody asks for anything there, and a later version that wrote it knows more
-/// fields than this one: whoever rolls back to this one has to be able to plan.
+/// Returns whether a fault is in the status. The status is not user input, and a later version may have written fields
+/// that this one does not know. After a rollback to this version, planning must still work.
 fn is_of_status(fault: &Fault) -> bool {
     matches!(fault.path.first(), Some(Segment::Key(first)) if first == "status")
 }
 
-/// Returns the object as plans are made of it: without a status that this version cannot read.
+/// Returns the object as used for planning: without its status if this version cannot read it.
 fn with_readable_status(kind: Kind, object: &Value) -> Value {
     let mut object = object.clone();
     let is_readable = !admission_faults(kind, &object).iter().any(is_of_status);
@@ -124,8 +124,8 @@ fn with_readable_status(kind: Kind, object: &Value) -> Value {
     object
 }
 
-/// The fields of an object that this version does not know and that are likely of a later one: the Azure provider's
-/// class grows with AKS. Plans are made without them, so that they are said.
+/// Returns the unknown fields of an object that probably belong to a later version: the Azure provider's class grows
+/// with AKS. Plans ignore them, so they are reported.
 #[must_use]
 pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
     match kind {
@@ -144,7 +144,7 @@ pub fn later_fields(kind: Kind, object: &Value) -> Vec<Fault> {
     }
 }
 
-/// Returns whether a field of an AKSNodeClass is one that only the class's older version has, and the object is of that.
+/// Returns whether the object is an AKSNodeClass of the older version and the field exists only in that version.
 #[must_use]
 pub fn is_only_older(class: &Value, path: &[Segment]) -> bool {
     let is_older = class.get("apiVersion").and_then(Value::as_str) == Some(V1ALPHA2);
@@ -152,13 +152,14 @@ pub fn is_only_older(class: &Value, path: &[Segment]) -> bool {
     is_older && spec == "spec" && ONLY_IN_V1ALPHA2.contains(&field.as_str())
 }
 
-/// Returns whether a field of a kind takes text, and no number in its place.
+/// Returns whether a field of a kind accepts text but no number.
 #[must_use]
 pub fn takes_text(kind: Kind, path: &[Segment]) -> bool {
     schema::takes_text(schema_of(kind), path)
 }
 
-/// What an API server with the CustomResourceDefinition would refuse an object for: schema and rules, after defaults.
+/// Returns the faults for which an API server with the CustomResourceDefinition would reject an object: schema and
+/// rules, after defaults.
 #[must_use]
 pub fn admission_faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let schema = schema_of(kind);
@@ -169,7 +170,7 @@ pub fn admission_faults(kind: Kind, object: &Value) -> Vec<Fault> {
     faults
 }
 
-/// The embedded schema of a kind, read once: a controller judges its pools every second.
+/// Returns the embedded schema of a kind, parsed once because a controller checks its pools every second.
 #[must_use]
 pub fn schema_of(kind: Kind) -> &'static Value {
     static SCHEMAS: LazyLock<BTreeMap<Kind, Value>> = LazyLock::new(|| {

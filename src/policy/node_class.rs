@@ -1,4 +1,4 @@
-//! AKSNodeClass: wire to value, with Karpenter's defaults.
+//! Converts an AKSNodeClass from its wire type, with Karpenter's defaults.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use crate::api::aks_node_class::{self as wire, AksNodeClass, AksNodeClassSpec, N
 use crate::api::node_class_hash::static_hash;
 use crate::model::{ClassName, Digest, GpuMode, ImageFamily, NodeClass};
 
-/// The OS disk of a class that does not say, in GB: the schema's default, for a class without a spec.
+/// Default OS disk size in GB: the schema's default, for a class without a spec.
 const OS_DISK_GB: u32 = 128;
 
-/// An AKSNodeClass as it was written, with the schema's defaults.
+/// An AKSNodeClass as written, with the schema's defaults.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct WholeClass {
-    /// What the user wants.
+    /// The desired settings.
     pub spec: AksNodeClassSpec,
-    /// The images that its nodes are made from, earlier ones first; none where nobody has chosen any.
+    /// The images of its nodes, in order of preference; empty if none has been chosen.
     pub images: Vec<NodeImage>,
 }
 
 impl WholeClass {
-    /// Takes what a class says. Images are taken whatever its conditions say: a class that is not ready has none.
+    /// Converts a class. Images are read regardless of its conditions: a class that is not ready has none.
     #[must_use]
     pub fn of(wire: AksNodeClass) -> Self {
         let images = wire.status.and_then(|status| status.images).unwrap_or_default();
@@ -37,7 +37,7 @@ pub(super) fn node_class(wire: &AksNodeClass) -> NodeClass {
     of_spec(name, &wire.spec.clone().unwrap_or_default())
 }
 
-/// Returns a class that says nothing: what a pool gets whose class is not among the manifests.
+/// Returns a class with all defaults, for pools whose class is not in the manifests.
 #[must_use]
 pub fn default_class(name: ClassName) -> NodeClass {
     let schema = super::schema_of(Kind::AksNodeClass);

@@ -1,6 +1,6 @@
-//! NodeOverlay: wire to value.
+//! Converts a NodeOverlay from its wire type.
 //!
-//! The schema and Karpenter's rules have been checked before; what is left here are amounts that cannot be counted.
+//! The schema and Karpenter's rules have been checked already; only amounts that cannot be parsed remain.
 
 use super::fault::Fault;
 use super::{path, pool};
@@ -8,10 +8,10 @@ use crate::api::node_overlay::{NodeOverlay, OverlayRequirement};
 use crate::api::template::Requirement;
 use crate::model::{Overlay, OverlayName, PriceChange};
 
-/// Returns the overlay, or everything that is wrong with it.
+/// Returns the overlay, or all its faults.
 ///
 /// # Errors
-/// Prices that the schema accepts and that cannot be counted.
+/// Prices that the schema accepts but that cannot be parsed.
 pub(super) fn overlay(wire: &NodeOverlay) -> Result<Overlay, Vec<Fault>> {
     let spec = &wire.spec;
     let price = match (&spec.price, &spec.price_adjustment) {

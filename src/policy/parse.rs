@@ -1,4 +1,4 @@
-//! All objects of an input to one [`Policy`]: every fault of every object at once.
+//! Parses all objects of an input into one [`Policy`], and reports all faults of all objects together.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use super::{Policy, WholeClass, buffer, fleet, node_class, overlay, pool};
 use crate::api::Kind;
 use crate::model::{ClassName, NodeClass, Pool};
 
-/// An object as it came, with its kind.
+/// A raw object with its kind.
 #[derive(Clone, Copy, Debug)]
 pub struct WireObject<'a> {
     /// Its kind.
@@ -21,11 +21,11 @@ pub struct WireObject<'a> {
     pub value: &'a Value,
 }
 
-/// Returns the policy that these objects say; NodeClaims among them are passed over, they are nodes, and
-/// NodePlans, which tell of plans that were made.
+/// Returns the policy that these objects define. Skips NodeClaims, which are nodes, and NodePlans, which describe
+/// existing plans.
 ///
 /// # Errors
-/// Everything that is wrong, each fault with the place of its object in the input.
+/// All faults, each with the position of its object in the input.
 pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> {
     let mut policy = Policy::default();
     let mut faults: Vec<(usize, Fault)> = Vec::new();
@@ -36,7 +36,7 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
             faults.extend(found.into_iter().map(|fault| (index, fault)));
             continue;
         }
-        // As an API server stores it: a class's hash is taken of its spec with defaults.
+        // As an API server stores it: the hash of a class covers its spec with defaults.
         let readable = super::with_readable_status(object.kind, object.value);
         let stored = with_defaults(super::schema_of(object.kind), &readable);
         let added = match object.kind {
@@ -70,11 +70,11 @@ pub fn parse(objects: &[WireObject<'_>]) -> Result<Policy, Vec<(usize, Fault)>> 
     if faults.is_empty() { Ok(policy) } else { Err(faults) }
 }
 
-/// The class that AKS makes itself where node auto provisioning is on.
+/// The class that AKS creates itself if node auto provisioning is enabled.
 const AKS_CLASS: &str = "default";
 
-/// Says which NodePools name an AKSNodeClass that is not there although others are. A class that AKS makes itself may
-/// be left out, unless one of nearly its name is there.
+/// Reports NodePools that reference a missing AKSNodeClass while others exist. The class that AKS creates itself may be
+/// missing, unless one with a similar name exists.
 fn missing_classes(objects: &[WireObject<'_>]) -> Vec<(usize, Fault)> {
     let of_kind = |kind: Kind| objects.iter().enumerate().filter(move |(_, object)| object.kind == kind);
     let name = |object: &Value, at: &str| object.pointer(at).and_then(Value::as_str).map(str::to_owned);
@@ -110,8 +110,8 @@ fn classes(objects: &[WireObject<'_>]) -> BTreeSet<String> {
     names.map(str::to_owned).collect()
 }
 
-/// Says to NodePools that name no class what to write: which of several classes is meant nobody but their author knows, so
-/// that only the one that there is gets written for them.
+/// Adds hints to NodePools that reference no class. Only their author knows which of several classes is intended, so
+/// `validate --fix` only writes a name if the input has exactly one class.
 fn name_classes(objects: &[WireObject<'_>], faults: &mut [(usize, Fault)]) {
     const REFERENCE: &str = "spec.template.spec.nodeClassRef";
     let (whole, name) = (super::path(REFERENCE), super::path(&format!("{REFERENCE}.name")));
@@ -145,8 +145,8 @@ fn name_classes(objects: &[WireObject<'_>], faults: &mut [(usize, Fault)]) {
 }
 
 impl Policy {
-    /// Gives every pool whose class is not among the manifests a class with Karpenter's defaults, and
-    /// returns the names of these classes with the first pool that needs each: to be said, not hidden.
+    /// Adds a class with Karpenter's defaults for every pool whose class is not in the manifests. Returns the names of
+    /// these classes, each with the first pool that needs it, to be reported.
     pub fn assume_missing_classes(&mut self) -> BTreeMap<ClassName, Pool> {
         let mut assumed = BTreeMap::new();
         for pool in self.pools.values() {
@@ -170,7 +170,7 @@ fn second_fleet() -> Fault {
     }
 }
 
-/// Reads the wire type. The schema has accepted the value before, so what is left is said as it comes.
+/// Deserializes the wire type. The schema has accepted the value already, so remaining errors are reported verbatim.
 fn typed<T: DeserializeOwned>(value: &Value) -> Result<T, Vec<Fault>> {
     T::deserialize(value).map_err(|error| {
         vec![Fault { path: Vec::new(), message: format!("this cannot be read: {error}"), hint: None }]

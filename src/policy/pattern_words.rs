@@ -1,9 +1,8 @@
-//! What the schemas' patterns ask for, in words.
-//! Must have words for every pattern: a regular expression is no message.
+//! Describes the schemas' patterns in words. Must cover every pattern: a regular expression is not a helpful message.
 
 use crate::api::pattern;
 
-/// What a text must be to match a pattern, to be read after "must be".
+/// Returns the description of a pattern, to follow "must be".
 pub(crate) fn words(text: &str) -> Option<&'static str> {
     let known = WORDS.iter().find(|(known, _)| *known == text);
     known.map(|(_, words)| *words)

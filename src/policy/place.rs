@@ -1,5 +1,5 @@
-//! Walks through an object while keeping the path, for rules that say where a fault is.
-//! Must never fail: what is absent or of another type gives nothing, the schema has said so already.
+//! Navigates an object while tracking the path, for rules that report where a fault is. Must never fail: absent parts
+//! and parts of another type yield nothing, because the schema has reported them already.
 
 use serde_json::Value;
 
@@ -13,12 +13,12 @@ pub(crate) struct Place<'a> {
 }
 
 impl<'a> Place<'a> {
-    /// A whole object.
+    /// Returns a whole object.
     pub(crate) fn root(value: &'a Value) -> Self {
         Self { path: Vec::new(), value }
     }
 
-    /// The part at some fields below, named with dots in between; nothing where it is absent or `null`.
+    /// Returns the part at a path of fields separated by dots; `None` if it is absent or `null`.
     pub(crate) fn at(&self, fields: &str) -> Option<Self> {
         let mut place = self.clone();
         for field in fields.split('.') {
@@ -38,23 +38,23 @@ impl<'a> Place<'a> {
         Self { path, value }
     }
 
-    /// The items of the list at some fields below.
+    /// Returns the items of the list at a path.
     pub(crate) fn items(&self, fields: &str) -> Vec<Self> {
         self.at(fields).map(|list| list.own_items()).unwrap_or_default()
     }
 
-    /// The items of this list.
+    /// Returns the items of this list.
     pub(crate) fn own_items(&self) -> Vec<Self> {
         let items = self.value.as_array().map(Vec::as_slice).unwrap_or_default();
         items.iter().enumerate().map(|(index, item)| self.step(Segment::Index(index), item)).collect()
     }
 
-    /// The entries of the map at some fields below, by key.
+    /// Returns the entries of the map at a path, by key.
     pub(crate) fn entries(&self, fields: &str) -> Vec<(&'a str, Self)> {
         self.at(fields).map(|map| map.own_entries()).unwrap_or_default()
     }
 
-    /// The entries of this map, by key.
+    /// Returns the entries of this map, by key.
     pub(crate) fn own_entries(&self) -> Vec<(&'a str, Self)> {
         let Some(entries) = self.value.as_object() else {
             return Vec::new();
@@ -65,32 +65,32 @@ impl<'a> Place<'a> {
             .collect()
     }
 
-    /// The text at some fields below; nothing where it is absent or no text.
+    /// Returns the text at a path; `None` if it is absent or not text.
     pub(crate) fn text(&self, fields: &str) -> Option<&'a str> {
         self.at(fields)?.value.as_str()
     }
 
-    /// The whole number at some fields below; nothing where it is absent or none.
+    /// Returns the integer at a path; `None` if it is absent or not an integer.
     pub(crate) fn integer(&self, fields: &str) -> Option<i64> {
         self.at(fields)?.value.as_i64()
     }
 
-    /// The truth value at some fields below; nothing where it is absent or none.
+    /// Returns the boolean at a path; `None` if it is absent or not a boolean.
     pub(crate) fn flag(&self, fields: &str) -> Option<bool> {
         self.at(fields)?.value.as_bool()
     }
 
-    /// Whether something stands at some fields below.
+    /// Returns whether a value exists at a path.
     pub(crate) fn has(&self, fields: &str) -> bool {
         self.at(fields).is_some()
     }
 
-    /// A fault of this part.
+    /// Creates a fault of this part.
     pub(crate) fn fault(&self, message: impl Into<String>) -> Fault {
         Fault { path: self.path.clone(), message: message.into(), hint: None }
     }
 
-    /// A fault of a field below this part, whether it is there or not.
+    /// Creates a fault of a field below this part, whether or not it exists.
     pub(crate) fn fault_at(&self, fields: &str, message: impl Into<String>) -> Fault {
         let mut fault = self.fault(message);
         fault.path.extend(fields.split('.').map(|field| Segment::Key(field.to_owned())));

@@ -1,7 +1,7 @@
-//! NodePool: wire to value.
+//! Converts a NodePool from its wire type.
 //!
-//! The schema and Karpenter's rules have been checked before; what is left here are values that no schema
-//! can judge. It never fills in what Karpenter does not.
+//! The schema and Karpenter's rules have been checked already; only values that no schema can check remain. Never adds
+//! defaults that Karpenter does not have.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use crate::model::{
     LabelKey, Operator, Pool, PoolName, Requirement, Requirements, ResourceName, Resources, Taint, label,
 };
 
-/// Karpenter's default of `expireAfter`.
+/// Karpenter's default for `expireAfter`.
 const EXPIRE_AFTER: SignedDuration = SignedDuration::from_hours(720);
 
-/// Returns the pool, or everything that is wrong with it.
+/// Returns the pool, or all its faults.
 ///
 /// # Errors
-/// Values that the schema accepts and that cannot be meant.
+/// Values that the schema accepts but that are invalid.
 pub(super) fn pool(wire: &NodePool) -> Result<Pool, Vec<Fault>> {
     let mut faults = Vec::new();
     let spec = &wire.spec;
@@ -79,7 +79,7 @@ fn pairs(map: Option<BTreeMap<String, String>>) -> impl Iterator<Item = (Arc<str
     map.unwrap_or_default().into_iter().map(|(key, value)| (Arc::from(key), Arc::from(value)))
 }
 
-/// Reads a duration; `Never` and absence are `None`.
+/// Parses a duration; `Never` and an absent value are `None`.
 fn duration(text: Option<&DurationText>, at: &str, faults: &mut Vec<Fault>) -> Option<SignedDuration> {
     let text = text.filter(|text| text.0 != "Never")?;
     let nanoseconds = text.nanoseconds();
@@ -116,7 +116,7 @@ fn taints(taints: Option<&[template::Taint]>) -> Vec<Taint> {
     taints
 }
 
-/// Returns wire requirements as values: several on one label are all asked for.
+/// Converts requirements from their wire type; several on one label must all be met.
 pub(super) fn requirements(wire: &[template::Requirement]) -> Requirements {
     let operator = |operator| match operator {
         template::Operator::In => Operator::In,

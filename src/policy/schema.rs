@@ -1,7 +1,7 @@
-//! Judges an object by the embedded schema of its kind, as an API server would with strict fields.
+//! Validates an object against the embedded schema of its kind, as an API server would with strict fields.
 //!
-//! All faults are found at once. Must never know a kind: what is valid stands in the schema. The rules that a schema
-//! can only say in CEL are in [`rules`](super::rules).
+//! Reports all faults together. Must never know a kind: the schema defines what is valid. Rules that a schema can only
+//! express in CEL are in [`rules`](super::rules).
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use super::nearest::did_you_mean;
 use super::pattern_words::words;
 use crate::api::{pattern, units};
 
-/// Everything that is wrong with a value by a structural schema. A `null` field counts as absent, as in an API server.
+/// Returns all faults of a value under a structural schema. A `null` field counts as absent, as in an API server.
 #[must_use]
 pub fn faults(schema: &Value, value: &Value) -> Vec<Fault> {
     Judge::judged(schema, value).faults
 }
 
-/// Those of the faults that are fields which the schema does not know and whose names are near none that it knows: of
-/// a later version, as likely as not.
+/// Returns the faults for unknown fields whose names are not similar to any known one; they probably belong to a later
+/// version.
 #[must_use]
 pub fn strange_fields(schema: &Value, value: &Value) -> Vec<Fault> {
     Judge::judged(schema, value).strange
 }
 
-/// Returns whether the field at this path takes text, and no number in its place.
+/// Returns whether the field at this path accepts text but no number.
 #[must_use]
 pub fn takes_text(schema: &Value, path: &[Segment]) -> bool {
     let below = |schema: &Value, segment: &Segment| match segment {
@@ -43,9 +43,9 @@ pub fn takes_text(schema: &Value, path: &[Segment]) -> bool {
 struct Judge<'s> {
     path: Vec<Segment>,
     faults: Vec<Fault>,
-    /// Those of unknown fields that are near no known one.
+    /// Unknown fields that are not similar to any known one.
     strange: Vec<Fault>,
-    /// Patterns by their text, each compiled once: a map may have many entries.
+    /// Compiled patterns by their text: a map may have many entries.
     patterns: BTreeMap<&'s str, Option<Regex>>,
 }
 
@@ -118,7 +118,7 @@ impl<'s> Judge<'s> {
                 (None, Some(known)) => {
                     self.below(Segment::Key(name.clone()), |judge| judge.unknown(name, known));
                 }
-                // An object of which the schema says nothing more may hold anything.
+                // An object without further schema may hold anything.
                 (None, None) => {}
             }
         }
@@ -172,7 +172,7 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// Says which items have the identity of an earlier one.
+    /// Reports items with the same identity as an earlier one.
     fn repeated(&mut self, items: &[Value], identity: impl Fn(&Value) -> Option<String>) {
         let mut seen = BTreeMap::new();
         for (index, item) in items.iter().enumerate() {
@@ -215,14 +215,14 @@ impl<'s> Judge<'s> {
         }
     }
 
-    /// A hint for units that people bring from elsewhere: what they mean as the pattern has it.
+    /// Returns a hint for units from other systems: the intended value in the form of the pattern.
     fn unit_hint(&mut self, pattern: &'s str, text: &str) -> Option<String> {
         match pattern {
             pattern::QUANTITY => units::quantity(text),
             pattern::FILE_SIZE => {
-                // Thousands are a capital letter here, as in the kubelet's own settings.
+                // Thousands use a capital letter here, as in the kubelet's own settings.
                 let hint = units::quantity(text)?.replace("k`", "K`");
-                // What it names is between every other pair of ticks.
+                // Every second part between backticks is a suggested value.
                 let is_known = hint.split('`').skip(1).step_by(2).all(|part| self.is_match(pattern, part));
                 is_known.then_some(hint)
             }
@@ -266,8 +266,8 @@ impl<'s> Judge<'s> {
     }
 }
 
-/// The least and the most that a number may be, and both in words. An API server keeps 64 bits whatever the
-/// format says; fewer are a matter of run time.
+/// Returns the minimum and maximum of a number, and both as text. An API server stores 64 bits whatever the format
+/// says; smaller limits are checked at run time.
 fn range(schema: &Value) -> ((i128, i128), String) {
     let (type_least, type_most) = (i128::from(i64::MIN), i128::from(i64::MAX));
     let least = limit(schema, "minimum").map_or(type_least, |least| least.max(type_least));
@@ -280,7 +280,7 @@ fn range(schema: &Value) -> ((i128, i128), String) {
     ((least, most), words)
 }
 
-/// Whether a number is so large that its digits are lost: more than a fraction is wrong with it.
+/// Returns whether a number is too large to keep its digits: it is invalid for more than having a fraction.
 fn is_beyond_64_bits(number: &Number) -> bool {
     number.as_i64().is_none()
         && number.as_f64().is_some_and(|number| number.abs() >= 9_223_372_036_854_775_808.0)
@@ -306,7 +306,7 @@ fn whole(value: &Value) -> Option<i128> {
     value.as_number().and_then(whole_number)
 }
 
-/// A number without a fraction; `1e308` and `30.0` are none, since they are written as fractions.
+/// Returns a number written without a fraction; `1e308` and `30.0` are not.
 fn whole_number(number: &Number) -> Option<i128> {
     number.as_i64().map(i128::from).or_else(|| number.as_u64().map(i128::from))
 }
@@ -351,13 +351,13 @@ fn is_scalar(wanted: &str, text: &str) -> bool {
     if wanted == "boolean" { matches!(text, "true" | "false") } else { text.parse::<i64>().is_ok() }
 }
 
-/// A value that a missing field may have.
+/// Returns a hint with the possible values of a missing field.
 fn example(schema: &Value) -> Option<String> {
     let choices: Vec<String> =
         list(schema, "enum").iter().filter_map(Value::as_str).map(|choice| format!("`{choice}`")).collect();
     if choices.is_empty() {
         let first = word(schema, "description")?.lines().next()?.trim_end_matches('.');
-        // An abbreviation (`API group`) keeps its letters.
+        // Keep the case of an abbreviation (`API group`).
         let is_abbreviation = first.chars().nth(1).is_some_and(char::is_uppercase);
         let start = first.get(..1)?;
         let start = if is_abbreviation { start.to_owned() } else { start.to_lowercase() };
@@ -366,7 +366,7 @@ fn example(schema: &Value) -> Option<String> {
     Some(format!("it is one of {}", choices.join(", ")))
 }
 
-/// A hint for spellings that people bring from elsewhere.
+/// Returns a hint for spellings from other systems.
 fn spelling_hint(text: &str) -> Option<String> {
     if text.eq_ignore_ascii_case("never") && text != "Never" {
         return Some("write `Never`".to_owned());

@@ -1,4 +1,4 @@
-//! What people read when an object of theirs is wrong.
+//! Messages for invalid objects.
 
 use serde_json::{Value, json};
 
@@ -24,7 +24,7 @@ fn pool(change: impl FnOnce(&mut Value)) -> Value {
     pool
 }
 
-/// The faults as lines: path, message, and the hint after an arrow.
+/// Formats the faults as lines: path, message, and the hint after an arrow.
 fn lines(kind: Kind, object: &Value) -> Vec<String> {
     let line = |fault: super::Fault| match &fault.hint {
         Some(hint) => format!("{fault} -> {hint}"),
@@ -224,7 +224,7 @@ fn a_class_that_is_not_there_while_others_are_is_a_fault_with_the_nearest() {
             "{at} `web` is not in the input, and others are -> the input has `gpu`, `kata`: name one of them, or add `web`"
         )]
     );
-    // Alone it may be in the cluster, and `default` is what AKS makes itself.
+    // Without other classes, the class may be in the cluster, and AKS creates `default` itself.
     for (name, classes) in [("web", &[][..]), ("default", &["gpu"]), ("gpu", &["gpu"])] {
         assert_eq!(said(name, classes), Vec::<String>::new(), "{name}");
     }

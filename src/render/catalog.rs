@@ -9,7 +9,7 @@ pub use row::{CatalogRow, ShownPrice, ZonesKnown, rows};
 use super::table::aligned;
 use crate::model::{ResourceName, Zone};
 
-/// The table's columns, and whether each is aligned to the right.
+/// Columns of the table, and whether each is right-aligned.
 const COLUMNS: [(&str, bool); 12] = [
     ("SIZE", false),
     ("VCPU", true),
@@ -25,7 +25,7 @@ const COLUMNS: [(&str, bool); 12] = [
     ("MEMORY", true),
 ];
 
-/// Writes the rows as a table, and below it what the marks mean, where there are any; nothing without rows.
+/// Formats the rows as a table, followed by a legend of its marks, if any; empty without rows.
 #[must_use]
 pub fn table(rows: &[CatalogRow]) -> String {
     if rows.is_empty() {
@@ -71,7 +71,7 @@ fn cells(row: &CatalogRow) -> Vec<String> {
     ]
 }
 
-/// The zones by their numbers, since all are of one region.
+/// Lists the zones by number, because all are in one region.
 fn zones(row: &CatalogRow) -> String {
     let number = |zone: &Zone| zone.as_str().rsplit('-').next().unwrap_or_default().to_owned();
     let zones = row.zones.iter().map(number).collect::<Vec<_>>().join(",");

@@ -1,8 +1,8 @@
-//! The NodeClaims that a plan makes, as documents that an API server with Karpenter's definitions takes.
+//! NodeClaims that a plan creates, as documents for an API server with Karpenter's CRDs.
 //!
-//! What Karpenter itself writes at launch is left to it: the hashes of pool and class, by which drift is seen,
-//! and the reference to the NodePool, which needs its UID. A node that is adopted has no document here: Karpenter
-//! would launch a VM for its claim.
+//! Fields that Karpenter itself writes at launch are omitted: the hashes of pool and class for drift detection, and the
+//! reference to the NodePool, which needs its UID. An adopted node has no document here: Karpenter would launch a VM
+//! for its claim.
 
 use crate::api::meta::ObjectMeta;
 use crate::api::node_claim::{ClaimResources, NodeClaim, NodeClaimSpec};
@@ -20,7 +20,7 @@ use super::page::question;
 use super::view::PlanView;
 use super::words::{count, verb};
 
-/// Returns the NodeClaims of the nodes to make, by name.
+/// Returns the NodeClaims of the new nodes, by name.
 #[must_use]
 pub fn node_claims(plan: &Plan) -> Vec<NodeClaim> {
     let mut claims: Vec<NodeClaim> =
@@ -29,7 +29,7 @@ pub fn node_claims(plan: &Plan) -> Vec<NodeClaim> {
     claims
 }
 
-/// Writes the NodeClaims as YAML documents, with a comment that says what of the plan is not among them.
+/// Formats the NodeClaims as YAML documents, with a comment on the parts of the plan that are not among them.
 ///
 /// # Panics
 /// Never: a claim has a YAML form.
@@ -127,7 +127,7 @@ fn requirement(entry: RequirementEntry) -> Requirement {
 }
 
 fn operator(text: &str) -> Operator {
-    // Entries hold the six operators that a requirement is written with.
+    // Entries only contain the operators of requirements.
     match ModelOperator::parse(text) {
         Some(ModelOperator::In) => Operator::In,
         Some(ModelOperator::NotIn) => Operator::NotIn,
@@ -157,7 +157,7 @@ fn amounts(resources: &Resources) -> ResourceMap {
     resources.iter().map(|(name, amount)| (name.to_string(), Quantity::Text(name.exact(amount)))).collect()
 }
 
-/// Writes a duration as Go does, in the units that Karpenter's pattern takes.
+/// Formats a duration as Go does, in the units that Karpenter's pattern allows.
 fn duration(seconds: i64) -> DurationText {
     let parts = [(seconds / 3600, "h"), (seconds / 60 % 60, "m"), (seconds % 60, "s")];
     let text: String = parts

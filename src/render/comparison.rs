@@ -1,5 +1,5 @@
-//! Two plans side by side, as the reviewer of a change reads them: how the fleets differ and what that costs first,
-//! then which pods cause it, what no longer fits, and the text that changed.
+//! Comparison of two plans for the reviewer of a change: first how the fleets and their costs differ, then the pods
+//! that cause it, pods that no longer fit, and the changed text.
 
 use std::collections::BTreeSet;
 
@@ -21,16 +21,16 @@ use crate::plan::comparison::{
 use crate::plan::summary::pending;
 use crate::snapshot::Gap;
 
-/// The most lines of changed text on a page.
+/// Maximum number of lines of changed text on a page.
 const PATCH_LINES_MAX: usize = 24;
 
-/// The most lines of the page above the changed text.
+/// Maximum number of lines above the changed text.
 const HEAD_LINES_MAX: usize = LINES_MAX - 10;
 
-/// How many names stand in a line before the rest is counted.
+/// Maximum number of names in a line; the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
-/// Returns a comparison as lines, with the text that changed where it is at hand: a saved plan does not hold it.
+/// Returns a comparison as lines, with the changed text if available: a saved plan does not contain it.
 #[must_use]
 pub fn comparison_text(
     comparison: &Comparison,
@@ -46,7 +46,7 @@ pub fn comparison_text(
     }
     let most = |number: usize| if detail == Detail::All { usize::MAX } else { number };
     let text_lines: usize = patches.iter().map(|patch| patch.lines.len()).sum();
-    // Where all the text follows, its headlines name the files.
+    // If all changed text is shown, its headings already name the files.
     let files =
         if (1..=most(PATCH_LINES_MAX)).contains(&text_lines) { Vec::new() } else { files(comparison) };
     let section = Section::titled;
@@ -84,8 +84,8 @@ pub fn comparison_text(
     lines
 }
 
-/// Returns the first line, in Terraform's words, of the difference of two fleets, with the pods that stay Pending when the
-/// second plan is done.
+/// Returns the first line: the difference of the fleets in Terraform's words, and the pods that stay Pending after the
+/// second plan.
 #[must_use]
 pub fn summary(comparison: &Comparison, view: &PlanView<'_>) -> Line {
     let left = pending(view.plan).len();
@@ -106,14 +106,14 @@ pub fn summary(comparison: &Comparison, view: &PlanView<'_>) -> Line {
     Line::new(Style::Bold, text)
 }
 
-/// Returns the sentence that says how the monthly cost differs.
+/// Returns the sentence about the difference in monthly cost.
 #[must_use]
 pub fn cost(comparison: &Comparison) -> Line {
     let Comparison { cost_before: before, cost_after: after, .. } = comparison;
     Line::new(Style::Plain, money::change(*before, *after, comparison.more_unpriced()))
 }
 
-/// Says what is compared.
+/// Describes the two inputs.
 #[must_use]
 pub fn sides(comparison: &Comparison) -> String {
     let Comparison { before, after, files, .. } = comparison;
@@ -138,7 +138,7 @@ fn side(side: &Side) -> String {
     }
 }
 
-/// Existing nodes by name, those that go first, then groups of new ones.
+/// Lists existing nodes by name, deleted ones first, then groups of new ones.
 pub(super) fn nodes(comparison: &Comparison) -> Vec<Line> {
     let mut existing: Vec<(u8, Line)> = comparison.nodes.existing.iter().map(existing).collect();
     existing.sort_by_key(|(rank, _)| *rank);
@@ -204,7 +204,7 @@ fn group(difference: &GroupDifference) -> Line {
     Line::new(style, symbol).with(Style::Plain, text)
 }
 
-/// Says what a group costs more or less by the month.
+/// Describes the difference in a group's monthly cost.
 fn price(difference: &GroupDifference) -> String {
     let GroupDifference { price_before, price_after, is_estimate, is_unpriced, .. } = difference;
     if *is_unpriced {
@@ -224,7 +224,7 @@ fn price(difference: &GroupDifference) -> String {
 
 pub(super) fn workloads(comparison: &Comparison) -> Vec<Line> {
     let mut differences: Vec<&WorkloadDifference> = comparison.workloads.iter().collect();
-    // What moves the most CPU first; the list itself is in the order of names.
+    // Largest difference in CPU first; the list itself is sorted by name.
     let cpu = |sum: &Option<WorkloadSum>| sum.as_ref().map_or(0, |sum| sum.total.get(&ResourceName::Cpu));
     let weight = |difference: &&WorkloadDifference| cpu(&difference.before).abs_diff(cpu(&difference.after));
     differences.sort_by_key(|difference| std::cmp::Reverse(weight(difference)));
@@ -247,7 +247,7 @@ fn workload(difference: &WorkloadDifference) -> Line {
     Line::new(style, symbol).with(Style::Plain, format!("{kind} `{namespace}/{name}`: {text}"))
 }
 
-/// Says what pods ask for.
+/// Formats the requests of pods.
 fn asked(requests: &Resources) -> String {
     let shown = requests.iter().filter(|(name, amount)| *amount > 0 && **name != ResourceName::Pods);
     let parts: Vec<String> = shown.map(|(name, amount)| format!("{name} {}", name.show(amount))).collect();
@@ -293,7 +293,7 @@ fn both(before: &WorkloadSum, after: &WorkloadSum) -> String {
     parts.join("; ")
 }
 
-/// Says how requests differ, resource by resource.
+/// Describes the difference in requests by resource.
 fn moved(before: &Resources, after: &Resources) -> String {
     let names: BTreeSet<&ResourceName> = before.iter().chain(after.iter()).map(|(name, _)| name).collect();
     let differing = names.into_iter().filter(|name| **name != ResourceName::Pods);
@@ -350,7 +350,7 @@ pub(super) fn files(comparison: &Comparison) -> Vec<Line> {
     comparison.files.iter().map(line).collect()
 }
 
-/// Writes changed text within so many lines; returns whether some is left out.
+/// Appends at most this many lines of changed text; returns whether some is left out.
 fn text(patches: &[Patch], most: usize, lines: &mut Vec<Line>) -> bool {
     let all: usize = patches.iter().map(|patch| patch.lines.len()).sum();
     if all == 0 {
@@ -365,7 +365,7 @@ fn text(patches: &[Patch], most: usize, lines: &mut Vec<Line>) -> bool {
     hidden > 0
 }
 
-/// Says what the second plan does by itself: what a saved file holds.
+/// Summarizes the second plan by itself, which a saved file contains.
 pub(super) fn plan_of(comparison: &Comparison, view: &PlanView<'_>) -> String {
     let counts = view.counts();
     let from = match view.plan.evidence.world.nodes.len() {

@@ -1,4 +1,4 @@
-//! How two snapshots differ, for people.
+//! Difference of two snapshots, for people.
 
 use super::line::{Line, Style};
 use super::section::{Room, Section, fit};
@@ -37,7 +37,7 @@ pub fn snapshot_difference(difference: &SnapshotDifference, detail: Detail) -> V
     lines
 }
 
-/// Says when each was seen.
+/// Describes when each snapshot was taken.
 fn seen((before, after): &(Option<String>, Option<String>)) -> String {
     let time = |at: &Option<String>| at.clone().unwrap_or_else(|| "at no known time".to_owned());
     format!("{} → {}", time(before), time(after))

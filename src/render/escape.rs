@@ -1,21 +1,20 @@
-//! Text of the input as Markdown that can do nothing: no mention, link, reference, HTML or table can come of it.
+//! Escaping of input text for Markdown: it can create no mention, link, reference, HTML or table.
 //!
-//! Whoever may create a pod chooses its name, and the forge shows that name to reviewers. So everything that is
-//! not a plain word or a plain number stands in a code span, where GitHub, GitLab and Azure DevOps look for
-//! nothing; and what could end a code span or a table's cell, or means something to a tool that reads the source
-//! text, stands there as its full-width twin: visible, and harmless. This module never decides what is shown.
+//! Anyone who may create a pod chooses its name, and the forge shows that name to reviewers. So everything but plain
+//! words and plain numbers is put in a code span, which GitHub, GitLab and Azure DevOps do not interpret. Characters
+//! that could end a code span or a table cell, or that are special to tools reading the source text, are replaced by
+//! their full-width forms: visible and harmless. This module never decides what is shown.
 
-/// The most units of one name: as much as tells long names apart. A Kubernetes name has up to 253.
+/// Maximum length of a name in UTF-16 units: enough to distinguish long names. A Kubernetes name has up to 253.
 pub const NAME_UNITS_MAX: usize = 80;
 
-/// The most units of one sentence.
+/// Maximum length of a sentence in UTF-16 units.
 pub const SENTENCE_UNITS_MAX: usize = 400;
 
-/// What stands for a character that is not shown.
+/// Replacement for a hidden character.
 const HIDDEN: char = '\u{fffd}';
 
-/// Returns the length as the strictest forge counts it: in UTF-16 units, of which there are never fewer than
-/// characters.
+/// Returns the length as the strictest forge counts it: in UTF-16 units, never fewer than the number of characters.
 #[must_use]
 pub fn units(text: &str) -> usize {
     text.chars().map(char::len_utf16).sum()
@@ -27,7 +26,7 @@ pub fn code(name: &str) -> String {
     code_within(name, NAME_UNITS_MAX)
 }
 
-/// Returns a name as a code span, however long it is.
+/// Returns a name as a code span of any length.
 #[must_use]
 pub fn code_whole(name: &str) -> String {
     code_within(name, usize::MAX)
@@ -39,20 +38,20 @@ fn code_within(name: &str, units_max: usize) -> String {
     format!("`{}`", cut(&name.chars().map(harmless).collect::<String>(), units_max))
 }
 
-/// Returns whether a text stands in a code span exactly as it is, so that it can be copied from there.
+/// Returns whether a text is unchanged in a code span, so that it can be copied from there.
 #[must_use]
 pub fn is_kept(text: &str) -> bool {
     code(text).strip_prefix('`').and_then(|code| code.strip_suffix('`')) == Some(text)
 }
 
-/// Returns a sentence that names things in backticks, as all sentences of a plan do. Whatever else in it is no
-/// plain word or number becomes code as well, so that it does not matter whose backtick ends where.
+/// Escapes a sentence with names in backticks, like all sentences of a plan. Everything else that is not a plain word
+/// or number becomes code as well, so unbalanced backticks do no harm.
 #[must_use]
 pub fn sentence(text: &str) -> String {
     sentence_within(text, NAME_UNITS_MAX, SENTENCE_UNITS_MAX)
 }
 
-/// Returns a sentence as [`sentence`] does, however long it and its names are.
+/// Escapes a sentence like [`sentence`], without limits on its length and that of its names.
 #[must_use]
 pub fn sentence_whole(text: &str) -> String {
     sentence_within(text, usize::MAX, usize::MAX)
@@ -64,7 +63,7 @@ fn sentence_within(text: &str, name_units_max: usize, units_max: usize) -> Strin
     for (place, segment) in text.split('`').enumerate() {
         let is_name = place % 2 == 1;
         let tokens: Vec<String> = if is_name {
-            // The parts between names bring their own spaces.
+            // The parts between names contain the spaces.
             vec![code_within(segment, name_units_max)]
         } else {
             let words = segment.split_inclusive(char::is_whitespace).enumerate();
@@ -82,7 +81,7 @@ fn sentence_within(text: &str, name_units_max: usize, units_max: usize) -> Strin
     joined(&parts)
 }
 
-/// Joins parts, so that two code spans beside each other do not become one.
+/// Joins parts, keeping adjacent code spans separate.
 fn joined(parts: &[String]) -> String {
     let mut text = String::new();
     for part in parts {
@@ -94,7 +93,7 @@ fn joined(parts: &[String]) -> String {
     text.trim().to_owned()
 }
 
-/// Returns a word with the space behind it as Markdown.
+/// Escapes a word and the space after it.
 fn plain(word: &str, is_first: bool, name_units_max: usize) -> String {
     let space = if word.ends_with(char::is_whitespace) { " " } else { "" };
     let word = word.trim();
@@ -104,7 +103,7 @@ fn plain(word: &str, is_first: bool, name_units_max: usize) -> String {
     let inside = word.trim_start_matches('(');
     let core = inside.trim_end_matches([',', '.', ':', ';', ')', '%', '?', '…', '\'']);
     let (before, after) = (&word[..word.len() - inside.len()], &inside[core.len()..]);
-    // `1.` and `1)` would begin a list.
+    // `1.` and `1)` would start a list.
     let is_list = is_first && after.starts_with(['.', ')']);
     let core = match core {
         "→" | "×" | "=" => core.to_owned(),
@@ -118,8 +117,8 @@ fn plain(word: &str, is_first: bool, name_units_max: usize) -> String {
     format!("{before}{core}{after}{space}")
 }
 
-/// Whether this is a word of English: letters, with hyphens and apostrophes inside. A word that could be the
-/// abbreviation of a commit is none.
+/// Returns whether this is an English word: letters, with hyphens and apostrophes inside. A word that could be an
+/// abbreviated commit hash is not.
 fn is_word(text: &str) -> bool {
     const COMMIT_LENGTH_MIN: usize = 7;
     let has_ends = [text.chars().next(), text.chars().next_back()]
@@ -130,8 +129,8 @@ fn is_word(text: &str) -> bool {
     has_ends && !is_commit && text.chars().all(is_plain) && !text.contains("--")
 }
 
-/// Whether this is a number: digits, grouped by commas, with one decimal part and a unit at most. One of seven
-/// digits in a row could be the abbreviation of a commit.
+/// Returns whether this is a number: digits grouped by commas, with at most one decimal part and one unit. Seven digits
+/// in a row could be an abbreviated commit hash.
 fn is_number(text: &str) -> bool {
     let text = text.strip_suffix("/month").unwrap_or(text);
     let text =
@@ -142,9 +141,9 @@ fn is_number(text: &str) -> bool {
     whole.split(',').all(are_digits) && are_digits(decimals)
 }
 
-/// Returns the character as it may stand in a code span.
+/// Returns the safe form of a character in a code span.
 fn harmless(character: char) -> char {
-    // The full-width forms stand in the order of ASCII, this far behind it.
+    // Offset of the full-width forms from ASCII, in the same order.
     const FULL_WIDTH: u32 = 0xfee0;
     match character {
         '`' | '|' | '$' | '@' | '#' | '!' | '<' | '>' | '[' | ']' | '\\' | '&' | '^' => {
@@ -156,15 +155,14 @@ fn harmless(character: char) -> char {
     }
 }
 
-/// Whether the character belongs to a script that is written from the right: it would turn what stands beside
-/// it around.
+/// Returns whether the character belongs to a right-to-left script, which would reverse the text around it.
 const fn is_right_to_left(character: char) -> bool {
     matches!(character,
         '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fdff}' | '\u{fe70}'..='\u{feff}'
         | '\u{10800}'..='\u{10fff}' | '\u{1e800}'..='\u{1efff}')
 }
 
-/// Returns the start of a text within so many units, and `…` where it was longer.
+/// Returns the start of a text within this many units, with `…` if it was longer.
 fn cut(text: &str, units_max: usize) -> String {
     if units(text) <= units_max {
         return text.to_owned();
@@ -216,7 +214,7 @@ mod tests {
         for text in same {
             assert_eq!(sentence(text), text);
         }
-        // Strikethrough and mathematics begin with these.
+        // These start strikethrough and mathematics.
         assert_eq!(sentence("by ~$375 (~$854 → $479):"), "by \\~\\$375 (\\~\\$854 → \\$479):");
         assert_eq!(
             sentence("1 nvidia.com/gpu of Standard_NC6s_v3"),

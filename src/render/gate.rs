@@ -1,11 +1,11 @@
-//! Why a gate of the caller failed, in the number format of the page.
+//! Messages of failed gates, in the page's number format.
 
 use super::money::{Sureness, dollars, dollars_exact};
 use super::words::{count, verb};
 use crate::model::MicroUsd;
 use crate::review::gate::{Estimated, Failed, Found, Gate, Rise};
 
-/// Returns one line that names the gate and what it found.
+/// Returns one line with the gate and its finding.
 #[must_use]
 pub fn failed_gate(failed: &Failed) -> String {
     let Failed { gate, found } = failed;
@@ -16,7 +16,7 @@ pub fn failed_gate(failed: &Failed) -> String {
     format!("gate `{}`: {}", flag(*gate), because(found, limit.unwrap_or_default()))
 }
 
-/// The flag as the caller wrote it.
+/// Returns the flag as the caller wrote it.
 fn flag(gate: Gate) -> String {
     match gate {
         Gate::Unplaced => "--fail-on unplaced".to_owned(),
@@ -66,7 +66,7 @@ fn incomplete(unread: &[String], held: usize, unpriced: usize) -> String {
     unread.chain(held).chain(unpriced).collect::<Vec<String>>().join("; ")
 }
 
-/// An amount that would read like the limit itself is said to the cent.
+/// Describes the increase. An amount that would look equal to the limit is shown with cents.
 fn increase(planned: Rise, highest: Rise, limit: MicroUsd) -> String {
     let said = |rise: Rise| {
         let sureness = Sureness::of(rise.is_estimate);
@@ -93,7 +93,7 @@ mod tests {
     use crate::review::gate::{Gate, dollars_per_month};
     use crate::snapshot::{Gap, GapKind};
 
-    /// The sentences of every gate but that of the cost.
+    /// Returns the messages of all gates except that of the cost.
     fn failed(plan: &Plan) -> Vec<String> {
         let gates = [Gate::Unplaced, Gate::Delete, Gate::Incomplete, Gate::Estimate];
         gates.iter().filter_map(|gate| gate.failed(plan)).map(|failed| failed_gate(&failed)).collect()
@@ -152,7 +152,7 @@ mod tests {
         assert!(rises_above(&plan, "1000000").is_some_and(|because| because.contains("unknown amount")));
     }
 
-    /// Lets no node come up as anything dearer than its first choice.
+    /// Limits every claim to the price of its first choice.
     fn without_choice(plan: &mut Plan) {
         let prices = plan.evidence.placements.values().map(|placement| placement.effective_price.known());
         let first = prices.max().flatten();

@@ -1,17 +1,17 @@
-//! What becomes of each change of a plan by a NodeFleet, as a section below the plan.
+//! How a NodeFleet handles each change of a plan, as a section below the plan.
 
 use super::line::{Line, Style};
 use super::words::some;
 use crate::model::Fleet;
 use crate::review::handling::{Handled, Handling, grouped};
 
-/// How many names of a group are told.
+/// Maximum number of names listed per group.
 const NAMES_MAX: usize = 5;
 
-/// What is said where something is reviewed.
+/// Note if a change is reviewed.
 const REVIEW: &str = "After a review: merge the pull request where the NodeFleet names a repository, else `nodeform approve ID`.";
 
-/// Returns the section: a line for each group of changes of which the same becomes.
+/// Returns the section: one line per group of changes with the same handling.
 #[must_use]
 pub fn handling_lines(handled: Vec<Handled>, fleet: &Fleet) -> Vec<Line> {
     let mode = fleet.mode.as_str();

@@ -1,34 +1,34 @@
-//! Lines of text with the meaning of their parts, so that colour is added, or not, in one place.
+//! Lines of text whose parts have a meaning, so that colour is added, or not, in one place.
 //!
-//! A line says the same without colour: no meaning is carried by style alone.
+//! A line reads the same without colour: style alone never carries meaning.
 
 use std::borrow::Cow;
 
-/// What a part of a line means.
+/// Meaning of a part of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Style {
-    /// Nothing in particular.
+    /// No particular meaning.
     Plain,
-    /// Something comes.
+    /// An addition.
     Add,
-    /// Something goes.
+    /// A removal.
     Remove,
-    /// Something changes in place.
+    /// A change in place.
     Change,
     /// Less important.
     Dim,
     /// A headline.
     Bold,
-    /// Something to look at before going on.
+    /// Something to check before continuing.
     Warning,
 }
 
 /// A part of a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Span {
-    /// What it means.
+    /// Its meaning.
     pub style: Style,
-    /// What it says.
+    /// Its text.
     pub text: Cow<'static, str>,
 }
 
@@ -40,14 +40,14 @@ pub struct Line {
 }
 
 impl Line {
-    /// Makes an empty line.
+    /// Creates an empty line.
     #[must_use]
     pub const fn blank() -> Self {
         Self { spans: Vec::new() }
     }
 
-    /// Makes a line of one style. Line feeds and other control characters in it, which a name of the input
-    /// may hold, become spaces.
+    /// Creates a line of one style. Line feeds and other control characters, which input names may contain, become
+    /// spaces.
     pub fn new(style: Style, text: impl Into<Cow<'static, str>>) -> Self {
         Self::blank().with(style, text)
     }

@@ -1,8 +1,8 @@
-//! A plan for the description or a comment of a pull request: the same words as on the terminal, in a size that
-//! every forge takes.
+//! A plan for the description or a comment of a pull request: the same words as on the terminal, within the size limit
+//! of every forge.
 //!
-//! Never longer than [`UNITS_MAX`], whatever the plan holds; what is left out is the least important, and the
-//! last line says what and how to see it. Everything that comes from the input passes [`escape`](super::escape).
+//! Never longer than [`UNITS_MAX`], whatever the plan contains. The least important parts are left out, and the last
+//! line says which, and how to see them. Everything from the input is escaped by [`escape`](super::escape).
 
 mod comparison;
 mod part;
@@ -29,18 +29,18 @@ use super::words::grouped;
 use crate::snapshot::Gap;
 use part::{Part, Rank};
 
-/// The most UTF-16 units of the text, and so the most characters: Azure DevOps takes 4,000 for a description, and
-/// a little is left for a title or a marker.
+/// Maximum length of the text in UTF-16 units, and so in characters: Azure DevOps allows 4,000 for a description, and
+/// the rest is left for a title or a marker.
 pub const UNITS_MAX: usize = 3900;
 
-/// How many names stand in an item before the rest is counted.
+/// Maximum number of names in an item; the rest is counted.
 const NAMES_IN_ITEM: usize = 3;
 
-/// The head of the table of nodes to make.
+/// Header of the table of new nodes.
 const CREATES: &str = "| Nodes | Pool | Size | Zone | Capacity type | Total | Cost | For |\n\
     | ---: | --- | --- | --- | --- | --- | ---: | --- |";
 
-/// Returns the plan as Markdown; where two inputs stand side by side, what the change from one to the other does.
+/// Returns the plan as Markdown; for two inputs side by side, the effect of the change between them.
 #[must_use]
 pub fn plan_markdown(view: &PlanView<'_>) -> String {
     match &view.plan.evidence.comparison {
@@ -77,7 +77,7 @@ fn one_plan(view: &PlanView<'_>) -> String {
     page(&head, &mut parts, &more(view))
 }
 
-/// Writes the page, and gives up the least important of it until it is short enough.
+/// Writes the page, dropping its least important parts until it is short enough.
 fn page(head: &[String], parts: &mut [Part], more: &str) -> String {
     let mut text = part::written(head, parts, more);
     while units(&text) > UNITS_MAX && part::drop_least(parts) {
@@ -99,25 +99,25 @@ fn split_first(lines: Vec<Line>) -> (Option<Line>, Vec<Line>) {
     (lines.next(), lines.collect())
 }
 
-/// What the plan does not speak of: what could not be read, and so what the sums leave out;
-/// `said` cuts it where room is short.
+/// Lists what is missing from the plan and its sums because it could not be read; `said` shortens gaps if space is
+/// limited.
 fn missing(view: &PlanView<'_>, said: fn(&Gap) -> Gap) -> Vec<String> {
     let gaps = view.plan.evidence.world.gaps.iter().map(said);
     gaps.map(|gap| sentence(&format!("{}: {}", gap.what, gap.consequence))).collect()
 }
 
-/// Returns the line of an object without its symbol, which the heading says.
+/// Returns the line of an object without its symbol, which the heading implies.
 fn named(line: &Line) -> String {
     let text: String = line.spans.iter().skip(1).map(|span| &*span.text).collect();
     sentence(text.trim_start_matches("node "))
 }
 
-/// Says of a node that goes what it is, what it costs and why it goes.
+/// Describes a removed node: what it is, its price and the reason.
 fn destroyed(view: &PlanView<'_>, node: Removed<'_>) -> String {
     sentence(removals::sentence(view, node).trim_start_matches("node "))
 }
 
-/// Nodes to make by group, the most of them first.
+/// Lists new nodes by group, the largest group first.
 fn creates(view: &PlanView<'_>) -> Vec<String> {
     let groups = view.groups();
     let mut rows: Vec<(&GroupKey<'_>, &Group<'_>)> = groups.iter().collect();
@@ -143,7 +143,7 @@ fn row(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> String {
     format!("| {} |", cells.join(" | "))
 }
 
-/// The command that shows everything.
+/// Returns the command that shows everything.
 fn more(view: &PlanView<'_>) -> String {
     match view.file.filter(|file| is_kept(file) && !file.contains(' ')) {
         Some(file) => format!("`nodeform show {file} --all`"),

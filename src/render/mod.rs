@@ -1,7 +1,6 @@
-//! Values become text: a plan for the terminal, for a pull request and as JSON, a catalogue as a table and as a
-//! document.
+//! Text output: a plan for the terminal, for a pull request and as JSON, a catalogue as a table and as a document.
 //!
-//! A plan's text is made of the plan alone, so that a saved plan shows what a fresh one did. This module never
+//! A plan's text is derived from the plan alone, so a saved plan shows the same as a fresh one. This module never
 //! prints, never colours and never decides; `cli` turns styles into colours.
 
 pub mod catalog;

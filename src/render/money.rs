@@ -1,25 +1,25 @@
-//! Dollars for people, by the month of 730 hours. Integers only.
+//! Dollar amounts for people, per month of 730 hours. Integers only.
 
 use crate::model::{Commitment, MicroUsd, MicroUsdPerHour, Prices};
 use crate::solve::{Bound, Cost, Headroom, Honoring, Slack};
 
-/// Micro-dollars in a cent.
+/// Micro-dollars per cent.
 const CENT: i64 = 10_000;
 
-/// Below this many cents of difference cents are shown: ten dollars.
+/// Differences below this many cents (ten dollars) are shown with cents.
 const CENTS_SHOWN_BELOW: i64 = 1000;
 
-/// How sure a sum is.
+/// Whether a sum is exact or an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sureness {
     /// From a price list.
     Listed,
-    /// A stated rule estimated a part of it; marked `~`.
+    /// Partly estimated by a documented rule; marked `~`.
     Estimated,
 }
 
 impl Sureness {
-    /// Returns the sureness of something that is, or is not, an estimate.
+    /// Returns the variant for an estimate or for a listed price.
     #[must_use]
     pub const fn of(is_estimate: bool) -> Self {
         if is_estimate { Self::Estimated } else { Self::Listed }
@@ -33,7 +33,7 @@ impl Sureness {
     }
 }
 
-/// Returns an amount that is no difference: cents below ten dollars, else whole dollars.
+/// Formats an amount that is not a difference: with cents below ten dollars, else whole dollars.
 #[must_use]
 pub fn dollars(amount: MicroUsd, sureness: Sureness) -> String {
     let cents = cents(amount);
@@ -41,8 +41,8 @@ pub fn dollars(amount: MicroUsd, sureness: Sureness) -> String {
     format!("{}{}", sureness.mark(), unit.show(unit.round(cents)))
 }
 
-/// Returns an amount to the cent, rounded up, without cents where there are none: what is above a limit by less than a
-/// dollar reads as above it.
+/// Formats an amount to the cent, rounded up, without cents if they are 0: an amount less than a dollar above a limit
+/// reads as above it.
 #[must_use]
 pub fn dollars_exact(amount: MicroUsd, sureness: Sureness) -> String {
     let cents = amount.0.saturating_add(CENT - 1).div_euclid(CENT);
@@ -50,7 +50,7 @@ pub fn dollars_exact(amount: MicroUsd, sureness: Sureness) -> String {
     format!("{}{}", sureness.mark(), unit.show(cents))
 }
 
-/// Returns by how much one amount is above the other, with its sign; `=` where both are shown alike.
+/// Formats the difference of two amounts with its sign; `=` if both are shown alike.
 #[must_use]
 pub fn dollars_by(old: MicroUsd, new: MicroUsd, sureness: Sureness) -> String {
     let [old, new] = [old, new].map(cents);
@@ -64,7 +64,7 @@ pub fn dollars_by(old: MicroUsd, new: MicroUsd, sureness: Sureness) -> String {
     format!("{}{sign}{}", sureness.mark(), unit.show(difference.abs()))
 }
 
-/// Returns the difference in a month with its share: `-$909/month (-35 %)`.
+/// Formats the monthly difference with its percentage: `-$909/month (-35 %)`.
 #[must_use]
 pub fn by_month(before: Cost, after: Cost) -> String {
     let sureness = Sureness::of(before.is_estimate || after.is_estimate);
@@ -83,13 +83,13 @@ pub fn by_month(before: Cost, after: Cost) -> String {
     format!("{by}/month{share}")
 }
 
-/// Returns what a rate comes to in a month.
+/// Formats a rate per month.
 #[must_use]
 pub fn per_month(rate: MicroUsdPerHour, sureness: Sureness) -> String {
     dollars(rate.per_month(), sureness) + "/month"
 }
 
-/// Returns a rate by the hour, in thousandths of a dollar.
+/// Formats a rate per hour, in thousandths of a dollar.
 #[must_use]
 pub fn per_hour(rate: MicroUsdPerHour, sureness: Sureness) -> String {
     let thousandths = (rate.0.max(0) + 500) / 1000;
@@ -97,8 +97,7 @@ pub fn per_hour(rate: MicroUsdPerHour, sureness: Sureness) -> String {
     format!("{}${whole}.{:03}", sureness.mark(), thousandths % 1000)
 }
 
-/// Returns the sentence that says how the monthly cost changes, where so many of the new nodes have no known
-/// price.
+/// Returns the sentence about the change of the monthly cost, if this many of the new nodes have no known price.
 #[must_use]
 pub fn change(before: Cost, after: Cost, unpriced_new: usize) -> String {
     let known = known_change(before, after);
@@ -131,7 +130,7 @@ pub fn change(before: Cost, after: Cost, unpriced_new: usize) -> String {
     }
 }
 
-/// Says what the fleet costs at most; nothing where that is shown like what it costs as planned.
+/// Describes the maximum cost of the fleet; `None` if it is shown like the planned cost.
 #[must_use]
 pub fn up_to(after: Cost, most: Cost) -> Option<String> {
     let [planned, highest] =
@@ -139,11 +138,11 @@ pub fn up_to(after: Cost, most: Cost) -> Option<String> {
     (planned != highest).then(|| format!("{planned}/month, up to {highest} if Azure substitutes"))
 }
 
-/// Says how the sums of known prices change.
+/// Describes the change of the known prices' sums.
 fn known_change(before: Cost, after: Cost) -> String {
     let [old, new] = [before, after].map(|cost| cents(cost.effective.per_month()));
     let unit = Unit::of(new - old);
-    // The difference of what is shown, so that the reader's own subtraction agrees.
+    // The difference of the displayed amounts, so that the reader's own subtraction agrees.
     let (old, new) = (unit.round(old), unit.round(new));
     let old_mark = Sureness::of(before.is_estimate).mark();
     let new_mark = Sureness::of(after.is_estimate).mark();
@@ -162,7 +161,7 @@ fn known_change(before: Cost, after: Cost) -> String {
     format!("Monthly cost will {way} by {mark}{difference} ({share}{sums})")
 }
 
-/// Returns a part in hundredths of the whole, with a decimal below ten; nothing of nothing.
+/// Returns the percentage of a part, with a decimal below ten; `None` if the whole is 0.
 fn share(part: i64, whole: i64) -> Option<String> {
     const TENTHS: i128 = 1000;
     let whole = i128::from(whole.max(0));
@@ -173,7 +172,7 @@ fn share(part: i64, whole: i64) -> Option<String> {
     })
 }
 
-/// Returns the same change by the price list, where the user pays something else.
+/// Describes the change by list prices, if they differ from what the user pays.
 #[must_use]
 pub fn list_change(before: Cost, after: Cost, prices: &Prices) -> Option<String> {
     let differs = before.list != before.effective || after.list != after.effective;
@@ -191,7 +190,7 @@ pub fn list_change(before: Cost, after: Cost, prices: &Prices) -> Option<String>
     })
 }
 
-/// Returns what is paid for commitments, used or not; `None` where there are none.
+/// Describes the cost of commitments, used or not; `None` if there are none.
 #[must_use]
 pub fn commitments(prices: &Prices) -> Option<String> {
     let cost = |paid: &Commitment| paid.price.times(usize::try_from(paid.count).unwrap_or(usize::MAX));
@@ -204,7 +203,7 @@ pub fn commitments(prices: &Prices) -> Option<String> {
     })
 }
 
-/// Says how far the cost is above the lower bound of what any fleet costs that places the same pods.
+/// Describes how far the cost is above the lower bound of any fleet that places the same pods.
 #[must_use]
 pub fn bound(after: Cost, bound: Bound) -> String {
     let Bound { least, is_proven_cheapest, is_estimate } = bound;
@@ -217,7 +216,7 @@ pub fn bound(after: Cost, bound: Bound) -> String {
     let gap = match least.0 {
         ..=0 => "Distance from the optimum not known".to_owned(),
         least => {
-            // Rounded up, so that it is never said to be nearer than it is.
+            // Rounded up, so that the gap is never understated.
             let above = i128::from(after.effective.0) - i128::from(least);
             let tenths = (above.max(0) * 1000 + i128::from(least) - 1) / i128::from(least);
             format!("Within {}.{} % of the optimum", tenths / 10, tenths % 10)
@@ -227,7 +226,7 @@ pub fn bound(after: Cost, bound: Bound) -> String {
     format!("{gap} (lower bound {least_shown}{estimates})")
 }
 
-/// Says what the room costs that CapacityBuffers keep.
+/// Describes the cost of CapacityBuffers' headroom.
 #[must_use]
 pub fn headroom(headroom: Headroom) -> String {
     let Headroom { pods, cost, is_estimate } = headroom;
@@ -235,7 +234,7 @@ pub fn headroom(headroom: Headroom) -> String {
     format!("Includes {cost} of headroom for {} (CapacityBuffers)", super::words::count(pods, "pod"))
 }
 
-/// Says what the room costs that the scheduler needs to place all pods.
+/// Describes the cost of the headroom with which the scheduler can place all pods.
 #[must_use]
 pub fn slack(slack: Slack) -> String {
     let Slack { pods, cost, is_estimate } = slack;
@@ -244,7 +243,7 @@ pub fn slack(slack: Slack) -> String {
     format!("Includes {cost} of headroom: without it kube-scheduler may leave {pods} Pending")
 }
 
-/// Says what it would save not to count tainted nodes where a workload is spread over hosts.
+/// Describes the saving if a workload's spread over hosts did not count tainted nodes.
 #[must_use]
 pub fn honoring(honoring: &Honoring) -> String {
     let Honoring { workload, nodes, instead_of, saves, is_estimate } = honoring;
@@ -255,7 +254,7 @@ pub fn honoring(honoring: &Honoring) -> String {
     )
 }
 
-/// What amounts are rounded to.
+/// Rounding of amounts.
 #[derive(Clone, Copy)]
 enum Unit {
     Dollars,
@@ -267,7 +266,7 @@ impl Unit {
         if cents == 0 || cents.saturating_abs() >= CENTS_SHOWN_BELOW { Self::Dollars } else { Self::Cents }
     }
 
-    /// Rounds cents to the unit, half up, and returns cents.
+    /// Rounds cents half up to the unit; returns cents.
     const fn round(self, cents: i64) -> i64 {
         match self {
             Self::Dollars => cents.saturating_add(50).div_euclid(100).saturating_mul(100),

@@ -1,10 +1,10 @@
-//! A plan as names and nothing else, one a line, each as kubectl takes it, after the symbol of what is done with it.
+//! A plan as bare names, one per line, in kubectl's form after the symbol of the action.
 
 use std::collections::BTreeSet;
 
 use crate::plan::{Change, ExistingNode, Plan};
 
-/// Returns the names of all that the plan is about, by symbol: `+ nodeclaim/NAME` is created, `- nodeclaim/NAME` deleted,
+/// Lists the names of all objects of the plan, by symbol: `+ nodeclaim/NAME` is created, `- nodeclaim/NAME` deleted,
 /// `~` updated in place, `i` gets its NodeClaim, `.` is no longer managed. A node without a NodeClaim is `node/NAME`.
 #[must_use]
 pub fn plan_names(plan: &Plan) -> String {
@@ -26,7 +26,7 @@ fn claim(name: &str) -> String {
     format!("nodeclaim/{}", plain(name))
 }
 
-/// A node without a claim goes by its own name.
+/// Names a node by its claim, or by its own name without one.
 fn existing(target: &ExistingNode) -> String {
     match &target.claim {
         Some(name) => claim(name.as_str()),
@@ -34,7 +34,7 @@ fn existing(target: &ExistingNode) -> String {
     }
 }
 
-/// A name of the input that holds spaces or line feeds would be read as several.
+/// Replaces spaces and line feeds, which would split a name of the input.
 fn plain(name: &str) -> String {
     name.replace(|letter: char| letter.is_whitespace() || letter.is_control(), "_")
 }

@@ -1,7 +1,7 @@
-//! The text of manifests on two sides, line by line, as `diff -u` writes it.
+//! Differences in the text of manifests, line by line, in the format of `diff -u`.
 //!
-//! Work is bounded by the number of lines. The text of Secrets and the values of environment
-//! variables are counted and never shown.
+//! Work is bounded by the number of lines. The text of Secrets and the values of environment variables are counted and
+//! never shown.
 
 use std::collections::BTreeMap;
 
@@ -11,8 +11,8 @@ use super::line::{Line, Style};
 use super::withheld;
 use crate::plan::comparison::{FileDifference, FileWay};
 
-/// Above this many lines that are not the same at start and end, a text is new as a whole: comparing takes time
-/// with the square of it.
+/// With more than this many lines between common start and end, the whole text is shown as new: the time of a
+/// comparison is quadratic.
 const LINES_MAX: usize = 20_000;
 
 /// Lines of context, as in `diff -u`.
@@ -21,34 +21,34 @@ const CONTEXT: usize = 3;
 /// A file on one side.
 #[derive(Clone, Copy, Debug)]
 pub struct SideText<'a> {
-    /// The path that it has on both sides.
+    /// Its path, common to both sides.
     pub place: &'a str,
-    /// What messages call it.
+    /// Its name in messages.
     pub name: &'a str,
     /// The content.
     pub bytes: &'a [u8],
 }
 
-/// A file that differs, with the lines that do.
+/// A changed file with its changed lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
     /// The file, with the number of lines.
     pub file: FileDifference,
-    /// What `diff -u` prints, styled.
+    /// Output like that of `diff -u`, styled.
     pub lines: Vec<Line>,
 }
 
-/// A file on both sides, where each has it.
+/// A file on both sides, if present.
 type Pair<'a> = (Option<SideText<'a>>, Option<SideText<'a>>);
 
-/// Returns the files that differ, by path. Where each side is a single file, they are taken for the same one.
+/// Returns the files that differ, by path. If each side is a single file, these are compared with each other.
 #[must_use]
 pub fn patches(before: &[SideText<'_>], after: &[SideText<'_>]) -> Vec<Patch> {
     if let ([old], [new]) = (before, after) {
         return patch(Some(*old), Some(*new)).into_iter().collect();
     }
     let mut files: BTreeMap<(&str, usize), Pair<'_>> = BTreeMap::new();
-    // Two folders of one input may hold files of the same path: the first goes with the first.
+    // Two folders of one input may contain the same path: they are matched in order.
     let numbered = |side: &[SideText<'_>]| -> Vec<usize> {
         let mut counts: BTreeMap<String, usize> = BTreeMap::new();
         let number = |file: &SideText<'_>| {
@@ -93,7 +93,7 @@ fn patch(old: Option<SideText<'_>>, new: Option<SideText<'_>>) -> Option<Patch> 
     Some(Patch { file: FileDifference { path, way, lines_added, lines_removed }, lines })
 }
 
-/// Returns how many lines are new, how many are gone, and the hunks.
+/// Returns the number of added and removed lines, and the hunks.
 fn compared(old: &str, new: &str) -> (usize, usize, Vec<Line>) {
     let (old_lines, new_lines): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let start = old_lines.iter().zip(&new_lines).take_while(|(one, other)| one == other).count();
@@ -129,7 +129,7 @@ fn compared(old: &str, new: &str) -> (usize, usize, Vec<Line>) {
     (added, removed, lines)
 }
 
-/// Returns whether a document may be of kind Secret; one too many is hidden rather than one too few.
+/// Returns whether a document may be of kind Secret; in doubt it is hidden.
 fn holds_secret(text: &str) -> bool {
     text.match_indices("kind").any(|(at, word)| {
         let rest = text[at + word.len()..].trim_start_matches(['"', '\'', ' ', '\t']);

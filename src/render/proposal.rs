@@ -1,5 +1,5 @@
-//! What stands beside `plan.jsonc` in a plan's folder: the page for people, and the nodes that go, one a line; and what
-//! its commit says.
+//! Files next to `plan.jsonc` in a plan's folder: the page for people, and the list of nodes to delete; and the commit
+//! message.
 
 use super::markdown::{plan_markdown_whole, plan_sentences};
 use super::money::{Sureness, by_month, per_month};
@@ -10,20 +10,20 @@ use crate::model::{Price, label};
 use crate::plan::{Counts, Plan};
 use crate::review::proposal::{Derived, DestroyLine, Template, class};
 
-/// Returns what follows from a plan.
+/// Returns the files derived from a plan.
 #[must_use]
 pub fn derived(plan: &Plan) -> Derived {
     derived_by(plan, Template::NEWEST)
 }
 
-/// Returns what follows from a plan by a template.
+/// Returns the files derived from a plan with a template.
 #[must_use]
 pub fn derived_by(plan: &Plan, template: Template) -> Derived {
     Derived { markdown: plan_markdown_whole(plan, template), destroys: destroys(plan) }
 }
 
-/// Returns the message of the commit that proposes a plan: nodes and money in the subject, then the sentences that its page
-/// begins with. No name that somebody chose for a pod is in it.
+/// Returns the message of the commit that proposes a plan: nodes and cost in the subject, then the first sentences of
+/// its page. Contains no names that users chose for pods.
 #[must_use]
 pub fn commit_message(plan: &Plan) -> String {
     let class = class(plan).map_or("no changes".to_owned(), |class| class.to_string());
@@ -33,8 +33,8 @@ pub fn commit_message(plan: &Plan) -> String {
     format!("nodeform: {class}{cluster}: {nodes}, {money}\n\n{sentences}\n\nPlan: {id}\nDigest: {digest}\n")
 }
 
-/// Returns the title of the pull request of a plan: `[nodeform prod] move-pods: +1 -3 nodes, -$412/month`. It has at most so
-/// many letters, counted as units of UTF-16.
+/// Returns the title of a plan's pull request: `[nodeform prod] move-pods: +1 -3 nodes, -$412/month`. `letters_max` is
+/// its maximum length in UTF-16 units.
 #[must_use]
 pub fn title(plan: &Plan, letters_max: usize) -> String {
     let class = class(plan).map_or("no changes".to_owned(), |class| class.to_string());
@@ -44,14 +44,14 @@ pub fn title(plan: &Plan, letters_max: usize) -> String {
     if letters(&whole) <= letters_max { whole } else { format!("[nodeform] {rest}") }
 }
 
-/// Returns the description of the pull request of a plan: its page, cut behind a whole line where it is longer than so many
-/// units of UTF-16, and then how much more there is.
+/// Returns the description of a plan's pull request: its page. If it exceeds this many UTF-16 units, it is cut after a
+/// whole line and the number of missing lines is added.
 #[must_use]
 pub fn description(plan: &Plan, letters_max: usize) -> String {
     cut(&derived(plan).markdown, letters_max)
 }
 
-/// Cuts a page behind a whole line, and says how many lines are left out.
+/// Cuts a page after a whole line and adds the number of missing lines.
 fn cut(page: &str, letters_max: usize) -> String {
     const LEFT_OUT: usize = 40;
     if letters(page) <= letters_max {
@@ -75,13 +75,13 @@ fn letters(text: &str) -> usize {
     text.encode_utf16().count()
 }
 
-/// The name of the plan's cluster.
+/// Returns the name of the plan's cluster.
 fn cluster(plan: &Plan) -> Option<String> {
     let execution = plan.spec.execution.as_ref()?;
     execution.cluster.id.rsplit('/').next().map(plain)
 }
 
-/// How many nodes come, go and change: `+1 -3 nodes`.
+/// Formats the number of created, deleted and changed nodes: `+1 -3 nodes`.
 fn nodes(plan: &Plan) -> String {
     let Counts { import, add, change, destroy, forget } = Counts::of(plan);
     let parts = [('+', add), ('-', destroy), ('~', import + change + forget)];
@@ -94,7 +94,7 @@ fn nodes(plan: &Plan) -> String {
     format!("{} {noun}", nodes.join(" "))
 }
 
-/// By how much the monthly cost changes.
+/// Formats the change of the monthly cost.
 fn money(plan: &Plan) -> String {
     let report = &plan.evidence.report;
     let (before, after) = (report.cost_before, report.cost_after);
@@ -125,7 +125,7 @@ fn destroys(plan: &Plan) -> Vec<DestroyLine> {
     lines.collect()
 }
 
-/// Names of Kubernetes and Azure are plain; whatever else stands in a file that people gave is not YAML here.
+/// Replaces all characters that names of Kubernetes and Azure do not contain, so that no input can inject YAML.
 fn plain(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     name.chars().map(|letter| if is_plain(letter) { letter } else { '_' }).collect()

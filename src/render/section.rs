@@ -1,4 +1,4 @@
-//! Sections of a page that must not grow beyond a screen: what does not fit is counted.
+//! Sections of a page that fits on a screen: items that do not fit are counted.
 
 use super::line::{Line, Style};
 use super::words;
@@ -9,24 +9,24 @@ use super::wrap::wrapped;
 pub(super) struct Section {
     /// The headline, if there is one.
     pub(super) title: Option<Line>,
-    /// Items, the most important first; a long one takes several lines.
+    /// Items, the most important first; a long one spans several lines.
     pub(super) items: Vec<Line>,
-    /// How many items are shown at most.
+    /// Maximum number of items shown.
     pub(super) most: usize,
-    /// What stands below them, however many are shown.
+    /// Line below the items, always shown.
     pub(super) foot: Option<Line>,
 }
 
-/// How many lines an item takes at most where there is no room for all of it.
+/// Maximum number of lines per item if space is limited.
 const ITEM_LINES_MAX: usize = 3;
 
 impl Section {
-    /// Makes a section with a headline.
+    /// Creates a section with a headline.
     pub(super) fn titled(title: &'static str, items: Vec<Line>, most: usize) -> Self {
         Self { title: Some(Line::new(Style::Bold, title)), items, most, foot: None }
     }
 
-    /// How many lines the section takes, with a blank one before it.
+    /// Returns the section's height in lines, including a blank one before it.
     fn height(&self, item_lines_max: usize, columns: usize) -> usize {
         if self.items.is_empty() {
             return 0;
@@ -59,7 +59,7 @@ impl Section {
     }
 }
 
-/// Returns the item in lines; where it has more than so many, the last one says that it goes on.
+/// Returns the item in lines; if it exceeds the limit, the last one ends in `…`.
 fn cut(item: &Line, lines_max: usize, columns: usize) -> Vec<Line> {
     let mut lines = wrapped(item, columns);
     if lines.len() > lines_max {
@@ -71,17 +71,17 @@ fn cut(item: &Line, lines_max: usize, columns: usize) -> Vec<Line> {
     lines
 }
 
-/// How large a page is.
+/// Size of a page.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Room {
-    /// The most lines.
+    /// Maximum number of lines.
     pub(super) lines: usize,
-    /// The most columns of a line.
+    /// Maximum number of columns per line.
     pub(super) columns: usize,
 }
 
-/// Writes the sections within so much room: the longest gives way first, and long items are cut where
-/// that is not enough. Returns whether something is left out.
+/// Writes the sections within this size: the longest is shortened first, and long items are cut if that is not enough.
+/// Returns whether something is left out.
 pub(super) fn fit(mut sections: Vec<Section>, room: Room, lines: &mut Vec<Line>) -> bool {
     let Room { lines: lines_max, columns } = room;
     let height = |sections: &[Section], cut: usize| -> usize {

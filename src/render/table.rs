@@ -1,8 +1,8 @@
-//! Columns of text, aligned: for every list that people read.
+//! Aligned columns of text, for all lists for people.
 
-/// Writes rows as aligned columns, two spaces apart; `right` says which columns are aligned to the right. The
-/// first row is the heading, like any other. Lines have no space at their end; control characters, which a
-/// name of the input may hold, become spaces.
+/// Formats rows as aligned columns, two spaces apart; `right` says which columns are right-aligned. The first row is
+/// the heading, formatted like the others. Lines have no trailing spaces; control characters, which input names may
+/// contain, become spaces.
 ///
 /// Width is counted in characters: names of Kubernetes and Azure have no wide ones.
 #[must_use]

@@ -1,8 +1,8 @@
-//! A plan as a tired reviewer reads it: what changes and stays Pending, what it costs, what can make that wrong, what
-//! goes, comes and waits, and at the end what was assumed.
+//! A plan for a tired reviewer: changes and Pending pods, cost, possible errors in it, what is deleted, created and
+//! waiting, and finally the assumptions.
 //!
-//! Words and symbols are Terraform's, money is said as Infracost says it. Removals come first and by name; what comes is
-//! grouped. By default it fits on a screen of 40 lines.
+//! Words and symbols are Terraform's; costs are phrased like Infracost's. Removals come first and by name; new nodes
+//! are grouped. By default it fits on a screen of 40 lines.
 
 use super::line::{Line, Style};
 use super::page::additions::additions;
@@ -20,7 +20,7 @@ use super::view::PlanView;
 use super::wrap::wrapped;
 use crate::snapshot::Gap;
 
-/// How much is shown.
+/// Level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Detail {
     /// At most [`LINES_MAX`] lines.
@@ -29,10 +29,10 @@ pub enum Detail {
     All,
 }
 
-/// The most lines of a brief plan: what fits on a screen.
+/// Maximum number of lines of a brief plan: one screen.
 pub const LINES_MAX: usize = 40;
 
-/// How many names stand in a line before the rest is counted.
+/// Maximum number of names in a line; the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
 /// Returns the plan as lines.
@@ -41,7 +41,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     let mut head: Vec<Line> = refused::line(view.plan).into_iter().collect();
     head.extend(question::head(view.plan));
     head.extend(cost(view));
-    // Programs look for the first line, so that it stays whole.
+    // Programs search for the first line, so it is not wrapped.
     let mut lines = vec![headline(view)];
     lines.extend(head.iter().flat_map(|line| wrapped(line, view.columns)));
     lines.extend(question::bill(view));
@@ -55,7 +55,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     });
     sections.extend(rest(view, detail));
     let room = match detail {
-        // The last two lines say where the rest is.
+        // The last two lines say how to see the rest.
         Detail::Brief => LINES_MAX.saturating_sub(lines.len() + 2),
         Detail::All => {
             sections.iter_mut().for_each(|section| section.most = usize::MAX);
@@ -70,7 +70,7 @@ pub fn plan_text(view: &PlanView<'_>, detail: Detail) -> Vec<Line> {
     lines
 }
 
-/// Returns how much of a gap is said.
+/// Returns how a gap is shortened.
 pub(super) fn gaps_of(detail: Detail) -> fn(&Gap) -> Gap {
     match detail {
         Detail::Brief => Gap::brief,
@@ -78,7 +78,7 @@ pub(super) fn gaps_of(detail: Detail) -> fn(&Gap) -> Gap {
     }
 }
 
-/// What goes, with what that disrupts, and what comes.
+/// Lists deleted nodes with the disruption, and new nodes.
 fn changes(view: &PlanView<'_>) -> Vec<Section> {
     let removed = Section { items: removals(view), most: 12, foot: evictions(view), ..Section::default() };
     let changed = Section { items: in_place(view), most: 4, ..Section::default() };
@@ -86,7 +86,7 @@ fn changes(view: &PlanView<'_>) -> Vec<Section> {
     vec![removed, changed, made]
 }
 
-/// What stays Pending, what else is not done, warnings, and what the plan was made from.
+/// Lists Pending pods, other omissions, warnings, and what the plan was made from.
 fn rest(view: &PlanView<'_>, detail: Detail) -> Vec<Section> {
     let (names, of_nodes) = match detail {
         Detail::Brief => (None, NAMES_IN_LINE),

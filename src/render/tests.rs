@@ -1,4 +1,4 @@
-//! What a plan looks like.
+//! The text of plans.
 
 use std::sync::Arc;
 
@@ -20,7 +20,7 @@ fn shown(plan: &Plan, detail: Detail) -> String {
     plain_text(&plan_text(&PlanView::new(plan, Some("plan.json")), detail))
 }
 
-/// The example with everything that can be said.
+/// Returns the example with everything that can be reported.
 pub(crate) fn talkative() -> Plan {
     let (mut snapshot, policy, mut solution) = sample::example();
     let gap = Gap {
@@ -35,7 +35,7 @@ pub(crate) fn talkative() -> Plan {
     for pod in snapshot.pods.iter_mut().filter(|pod| pod.key.name.starts_with("huge")) {
         Arc::make_mut(&mut pod.spec).requests.set(ResourceName::Cpu, 900_000);
     }
-    // It may stand on none of the empty nodes.
+    // It fits none of the empty nodes.
     if let Some(held) = snapshot.pods.last_mut() {
         Arc::make_mut(&mut held.spec).node_selector.add(LabelKey::new("team"), Requirement::one("batch"));
     }
@@ -158,7 +158,7 @@ fn what_is_evicted_is_said_by_workload_below_what_goes() {
         group.names = pods.into_iter().map(Into::into).collect();
         plan.evidence.world.pods.push(group);
     }
-    // Where only empty nodes go, nobody is evicted.
+    // A wave that only removes empty nodes evicts nothing.
     let of_others = Wave { steps: [(Step::Drain, vec![ChangeId("another".into())])].into() };
     plan.spec.waves.push(of_others);
     let text = shown(&plan, Detail::Brief).replace("\n      ", " ");
@@ -171,7 +171,7 @@ fn lines_are_as_wide_as_the_reader_has_room() {
     let plan = talkative();
     let view = |columns: usize| PlanView::new(&plan, Some("plan.json")).of_columns(columns);
     let text = |columns: usize| plain_text(&plan_text(&view(columns), Detail::Brief));
-    // The first line stays whole: programs look for it.
+    // The first line is not wrapped: programs search for it.
     assert!(text(60).lines().skip(1).all(|line| line.chars().count() <= 60), "{}", text(60));
     assert!(text(60).starts_with(&headline(&view(60)).text()), "{}", text(60));
     assert!(text(200).lines().any(|line| line.chars().count() > 100), "{}", text(200));

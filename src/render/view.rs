@@ -1,6 +1,6 @@
-//! A plan as it is shown: counted, grouped and sorted, made of the plan alone.
+//! View of a plan for display: counted, grouped and sorted, derived from the plan alone.
 //!
-//! Grouping is for the eye only: in the plan one create is one node.
+//! Groups exist only for display: in the plan one create is one node.
 
 use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,26 +13,26 @@ use crate::model::{
 };
 use crate::plan::{ChangeId, ClaimSpec, Counts, Create, NodeShape, Placement, Plan, PodGroup, of_nodes};
 
-/// A plan with what showing it needs.
+/// A plan with the data needed to show it.
 #[derive(Clone, Debug)]
 pub struct PlanView<'a> {
     /// The plan.
     pub plan: &'a Plan,
     /// The file it was read from or written to, for the hints.
     pub file: Option<&'a str>,
-    /// How wide lines may be.
+    /// Maximum line width in columns.
     pub columns: usize,
     nodes: BTreeMap<&'a NodeName, &'a Node>,
-    /// The group of each pod that was seen, by namespace and name.
+    /// The group of each observed pod, by namespace and name.
     pods: BTreeMap<(&'a str, &'a str), &'a PodGroup>,
-    /// The pods on each node, those of DaemonSets aside.
+    /// The pods on each node, without those of DaemonSets.
     running: BTreeMap<&'a NodeName, Vec<PodKey>>,
     gone: BTreeSet<&'a NodeName>,
-    /// What nodes cost: worked out when somebody asks.
+    /// Prices of nodes, calculated when first needed.
     prices: OnceCell<BTreeMap<NodeName, Price>>,
 }
 
-/// What nodes of a group have in common.
+/// Common properties of a group of nodes.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct GroupKey<'a> {
     /// The pool.
@@ -41,46 +41,46 @@ pub struct GroupKey<'a> {
     pub size: &'a SkuName,
     /// The zone.
     pub zone: &'a Zone,
-    /// How they are bought.
+    /// Their capacity type.
     pub capacity_type: CapacityType,
 }
 
-/// A node to make with all that the plan says of it.
+/// A new node with all that the plan says about it.
 #[derive(Clone, Copy, Debug)]
 pub struct NewNodeView<'a> {
     /// Its change.
     pub id: &'a ChangeId,
     /// The create.
     pub create: &'a Create,
-    /// What its NodeClaim asks for.
+    /// Its NodeClaim spec.
     pub claim: &'a ClaimSpec,
     /// Its price and pods.
     pub placement: &'a Placement,
-    /// What it will have.
+    /// Its expected shape.
     pub shape: &'a NodeShape,
 }
 
-/// Nodes to make that look alike.
+/// New nodes that look alike.
 #[derive(Clone, Debug, Default)]
 pub struct Group<'a> {
     /// The nodes, by id.
     pub nodes: Vec<NewNodeView<'a>>,
-    /// What they have together.
+    /// Their total capacity.
     pub capacity: Resources,
-    /// How many pods are placed there.
+    /// Number of pods placed there.
     pub pods: usize,
-    /// For how many more CapacityBuffers keep room there.
+    /// Number of placeholder pods of CapacityBuffers there.
     pub headroom: usize,
-    /// What those of a known price cost the user together.
+    /// Total effective price of the nodes with a known price.
     pub price: MicroUsdPerHour,
-    /// How many have no known price.
+    /// Number of nodes without a known price.
     pub unpriced: usize,
     /// Whether a price, a shape or a zone is an estimate.
     pub is_estimate: bool,
 }
 
 impl<'a> PlanView<'a> {
-    /// Makes the view of a plan.
+    /// Creates the view of a plan.
     #[must_use]
     pub fn new(plan: &'a Plan, file: Option<&'a str>) -> Self {
         let world = &plan.evidence.world;
@@ -91,7 +91,7 @@ impl<'a> PlanView<'a> {
         for group in &world.pods {
             pods.extend(group.names.iter().map(|name| ((group.namespace.as_str(), &**name), group)));
             let PodPlace::Bound(node) = &group.place else { continue };
-            // Who is being deleted goes whatever the plan does.
+            // Pods being deleted leave regardless of the plan.
             if !group.is_daemon && !group.is_terminating {
                 let key = |name: &Arc<str>| PodKey { namespace: group.namespace.clone(), name: name.clone() };
                 running.entry(node).or_default().extend(group.names.iter().map(key));
@@ -101,25 +101,25 @@ impl<'a> PlanView<'a> {
         Self { plan, file, columns: COLUMNS_MAX, nodes, pods, running, gone, prices }
     }
 
-    /// Returns the view for lines of so many columns.
+    /// Returns the view for lines of this many columns.
     #[must_use]
     pub fn of_columns(self, columns: usize) -> Self {
         Self { columns, ..self }
     }
 
-    /// Returns the workload that made a pod, if one did.
+    /// Returns the workload that created a pod, if any.
     #[must_use]
     pub fn workload(&self, pod: &PodKey) -> Option<&'a Workload> {
         self.group(pod)?.workload.as_ref()
     }
 
-    /// Returns the pods that are like this one, with where they are.
+    /// Returns the group of identical pods that a pod belongs to, with their place.
     #[must_use]
     pub fn group(&self, pod: &PodKey) -> Option<&'a PodGroup> {
         self.pods.get(&(pod.namespace.as_str(), &*pod.name)).copied()
     }
 
-    /// Returns the pods that run on a node, those of DaemonSets and those that are being deleted aside.
+    /// Returns the pods that run on a node, without those of DaemonSets and those being deleted.
     pub fn running_on(&self, node: &NodeName) -> impl Iterator<Item = &PodKey> {
         self.running.get(node).into_iter().flatten()
     }
@@ -131,26 +131,26 @@ impl<'a> PlanView<'a> {
         matches!(place, Some(PodPlace::Bound(node)) if self.gone.contains(node))
     }
 
-    /// Returns what a node costs the user by the hour.
+    /// Returns the hourly effective price of a node.
     #[must_use]
     pub fn price(&self, node: &NodeName) -> Price {
         let prices = self.prices.get_or_init(|| of_nodes(self.plan));
         prices.get(node).copied().unwrap_or(Price::Unknown)
     }
 
-    /// Returns a node that exists, as it was seen.
+    /// Returns an existing node as observed.
     #[must_use]
     pub fn node(&self, name: &NodeName) -> Option<&'a Node> {
         self.nodes.get(name).copied()
     }
 
-    /// Returns how many nodes come, change, go.
+    /// Returns the numbers of created, changed and deleted nodes.
     #[must_use]
     pub fn counts(&self) -> Counts {
         Counts::of(self.plan)
     }
 
-    /// Returns the nodes to make, by id.
+    /// Returns the new nodes, by id.
     pub fn new_nodes(&self) -> impl Iterator<Item = NewNodeView<'a>> {
         let evidence = &self.plan.evidence;
         self.plan.spec.creates().filter_map(|(id, create, claim)| {
@@ -160,7 +160,7 @@ impl<'a> PlanView<'a> {
         })
     }
 
-    /// Returns the nodes to make, those that look alike together.
+    /// Returns the new nodes, grouped by what they look like.
     #[must_use]
     pub fn groups(&self) -> BTreeMap<GroupKey<'a>, Group<'a>> {
         let mut groups: BTreeMap<GroupKey<'a>, Group<'a>> = BTreeMap::new();

@@ -1,25 +1,25 @@
-//! The lines of manifests as they may be shown: what environment variables are set to is left out.
+//! Lines of manifests safe to show: the values of environment variables are left out.
 //!
-//! Read line by line, so that text which is no YAML is shown safely too: rather a value too many is left out than one
-//! too few. Never used for reading what a manifest means.
+//! Works line by line, so text that is not YAML is safe too: in doubt a value is left out. Never used to interpret a
+//! manifest.
 
-/// What stands in the place of a value.
+/// Replacement for a value.
 const WITHHELD: &str = "(not shown)";
 
-/// Keys below `env` whose values name things and hold none.
+/// Keys below `env` whose values are only names.
 const NAMES: [&str; 9] =
     ["name", "key", "optional", "fieldPath", "apiVersion", "resource", "containerName", "divisor", "prefix"];
 
-/// What the lines above say of a line.
+/// Context from the lines above.
 #[derive(Default)]
 struct Above {
-    /// The column of an `env` key that the line may stand below.
+    /// Column of an enclosing `env` key.
     environment: Option<usize>,
-    /// The column of a key whose value is left out and may go on.
+    /// Column of a key whose value is left out and may continue.
     value: Option<usize>,
 }
 
-/// Returns each line as it may be shown, without its end.
+/// Returns each line in safe form, without its line ending.
 #[must_use]
 pub(super) fn shown<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<String> {
     let mut above = Above::default();
@@ -54,7 +54,7 @@ impl Above {
         format!("{} {WITHHELD}", &line[..after])
     }
 
-    /// Returns a line below `env`.
+    /// Returns the safe form of a line below `env`.
     fn variable(&mut self, line: &str, column: usize, entry: &str) -> String {
         let is_bracket = |letter: char| matches!(letter, '{' | '}' | '[' | ']' | ',');
         if entry.chars().all(is_bracket) {
@@ -74,7 +74,7 @@ impl Above {
     }
 }
 
-/// Returns where what is said of `env` begins, on a line that has such a key.
+/// Returns where the value of `env` starts, on a line with such a key.
 fn after_env(line: &str) -> Option<usize> {
     line.match_indices("env").find_map(|(at, word)| {
         let is_start =

@@ -1,21 +1,21 @@
-//! Counts and lists in words: plurals, thousands, "and so many more".
+//! Counts and lists in words: plurals, thousands, "and N more".
 
 pub use crate::model::amount::grouped;
 
-/// Returns `1 node`, `2,000 nodes`: regular plurals.
+/// Formats `1 node`, `2,000 nodes`: regular plurals.
 #[must_use]
 pub fn count(number: usize, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", grouped(u64::try_from(number).unwrap_or(u64::MAX)))
 }
 
-/// Returns the verb for so many: `1 pod waits`, `2 pods wait`.
+/// Returns the verb for this number: `1 pod waits`, `2 pods wait`.
 #[must_use]
 pub const fn verb<'a>(number: usize, one: &'a str, many: &'a str) -> &'a str {
     if number == 1 { one } else { many }
 }
 
-/// Returns the first names in backticks and how many more there are.
+/// Lists the first names in backticks and the number of others.
 #[must_use]
 pub fn some<T: ToString>(names: &[T], shown: usize) -> String {
     let first: Vec<String> = names.iter().take(shown).map(|name| format!("`{}`", name.to_string())).collect();

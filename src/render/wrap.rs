@@ -1,14 +1,14 @@
-//! Long lines become several: broken at spaces, the rest indented, every part keeping its style.
+//! Wrapping of long lines at spaces: the rest is indented, and every part keeps its style.
 
 use super::line::{Line, Span, Style};
 
-/// The most columns of a line where nothing says how many there are: what fits beside another window and in a review.
+/// Maximum number of columns if unknown: fits next to another window and in a review.
 pub const COLUMNS_MAX: usize = 100;
 
-/// How much further the rest of a line is indented than its start.
+/// Additional indentation of continuation lines.
 const INDENT: usize = 4;
 
-/// Returns the line in parts of at most so many columns. A word that is longer stands alone.
+/// Splits the line into parts of at most this many columns. A longer word gets its own line.
 #[must_use]
 pub fn wrapped(line: &Line, columns: usize) -> Vec<Line> {
     if width(&line.text()) <= columns {
@@ -37,7 +37,7 @@ fn width(text: &str) -> usize {
     text.chars().count()
 }
 
-/// The words of a line, each with the spaces behind it.
+/// Returns the words of a line, each with its trailing spaces.
 fn words(line: &Line) -> Vec<(Style, String)> {
     line.spans
         .iter()

@@ -1,6 +1,8 @@
-//! The only maker of an [`ApprovedPlan`]: who ran the command let it happen, and what no longer holds is left out.
+//! The only source of an [`ApprovedPlan`]: whoever runs the command approves the plan, and changes that no longer hold
+//! are left out.
 //!
-//! What is approved is a plan that the judge accepted, of this cluster, in time. Must never add a change to a plan.
+//! Only a plan that the checker accepted, of this cluster and not expired, is approved. Must never add a change to a
+//! plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,16 +20,16 @@ use crate::plan::{self, Change, ChangeId, Execution, Inputs, Plan, Precondition,
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-/// For how long after its world was seen a plan may begin at most.
+/// Maximum time from a plan's snapshot until it must be started.
 pub const VALID_MAX: SignedDuration = SignedDuration::from_hours(30 * 24);
 
-/// How far the clocks of who proposes and who carries out may be apart.
+/// Maximum clock skew between the machines that propose and apply.
 const CLOCKS_APART_MAX: SignedDuration = SignedDuration::from_mins(5);
 
-/// How fast a plan may be carried out.
+/// Speed limits for applying a plan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// How many nodes may be drained at once.
+    /// Maximum number of nodes that are drained at the same time.
     pub parallelism: usize,
 }
 
@@ -37,64 +39,64 @@ impl Default for Terms {
     }
 }
 
-/// Why a plan may not be carried out at all.
+/// Why a plan cannot be applied at all.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotApproved {
-    /// It was made from files.
+    /// It was planned offline, from files.
     #[error("the plan was not made from a live cluster, so it does not say which VMs are meant")]
     NotLive,
-    /// It answers a question.
+    /// It is a what-if plan.
     #[error("this is a what-if plan and cannot be applied")]
     WhatIf,
-    /// Its cluster is another.
+    /// It belongs to another cluster.
     #[error("the plan is of cluster `{planned}`, and this one is `{found}`")]
     OtherCluster {
-        /// The plan's.
+        /// The plan's cluster.
         planned: Arc<str>,
-        /// The one that was seen.
+        /// The current cluster.
         found: Arc<str>,
     },
-    /// NodeFleet says that nothing is to happen.
+    /// The NodeFleet is suspended.
     #[error("NodeFleet has `suspend: true`: only started changes are finished")]
     Suspended {
-        /// Its name, where it is known.
+        /// Its name, if known.
         fleet: Option<Arc<str>>,
     },
-    /// It says nothing of until when it may begin.
+    /// It has no expiry time.
     #[error("the plan has no expiry time")]
     WithoutEnd,
-    /// It may begin for longer than any plan.
+    /// It is valid for longer than allowed.
     #[error("the plan was made at {seen_at} and expires at {at}: a plan is valid for at most 30 days")]
     TooLong {
-        /// When its world was seen.
+        /// Time of its snapshot.
         seen_at: Timestamp,
-        /// Until when it may begin.
+        /// Its expiry time.
         at: Timestamp,
     },
-    /// Its world is said to be seen later than now.
+    /// Its snapshot is from the future.
     #[error("the plan was made at {seen_at}, which is in the future (now {now})")]
     SeenLater {
-        /// When it is said to be seen.
+        /// Time of its snapshot.
         seen_at: Timestamp,
-        /// What time it is.
+        /// The current time.
         now: Timestamp,
     },
-    /// Its time is over.
+    /// It has expired.
     #[error("the plan expired at {at}")]
     Expired {
-        /// When.
+        /// Expiry time.
         at: Timestamp,
     },
-    /// Kinds that are written are not installed.
+    /// CRDs that apply writes are not installed.
     #[error("the cluster does not serve {}", kinds.join(" and "))]
     MissingKinds {
-        /// As `nodeplans.nodeform.dev`.
+        /// Their names, such as `nodeplans.nodeform.dev`.
         kinds: Vec<Arc<str>>,
     },
-    /// Azure would refuse what is to be done.
+    /// The caller lacks permissions in Azure.
     #[error("the caller may not do this in the resource group of the nodes: {}", actions.join(", "))]
     MissingActions {
-        /// Azure's actions.
+        /// The missing Azure actions.
         actions: Vec<Arc<str>>,
         /// The id of the resource group.
         group: Arc<str>,
@@ -105,7 +107,7 @@ pub enum NotApproved {
         /// The id of the cluster.
         cluster: Arc<str>,
     },
-    /// Karpenter is there as well.
+    /// Karpenter runs in the cluster too.
     #[error("Karpenter is up in this cluster: Deployment `{namespace}/{name}`")]
     Karpenter {
         /// The Deployment's namespace.
@@ -113,7 +115,7 @@ pub enum NotApproved {
         /// The Deployment's name.
         name: Arc<str>,
     },
-    /// The cluster autoscaler would make nodes for the same pods.
+    /// The cluster autoscaler would create nodes for the same pods.
     #[error(
         "the cluster autoscaler sizes agent pool `{pool}`, which could take pod `{pod}` of the plan as well"
     )]
@@ -122,13 +124,13 @@ pub enum NotApproved {
         cluster: Arc<str>,
         /// The agent pool.
         pool: Arc<str>,
-        /// The first pod that it could take.
+        /// The first pod that its nodes could run.
         pod: PodKey,
     },
 }
 
 impl NotApproved {
-    /// Returns whether it is the plan itself that may never be carried out, whatever is done about cluster and machine.
+    /// Returns whether the plan itself can never be applied, whatever is changed in cluster and machine.
     #[must_use]
     pub const fn is_of_plan(&self) -> bool {
         match self {
@@ -148,7 +150,7 @@ impl NotApproved {
         }
     }
 
-    /// Returns the next thing to do.
+    /// Returns what to do next.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -192,21 +194,21 @@ impl NotApproved {
     }
 }
 
-/// The world as it is when a plan is approved.
+/// The current state when a plan is approved.
 #[derive(Clone, Copy, Debug)]
 pub struct Now<'a> {
-    /// What is seen.
+    /// The observed state.
     pub snapshot: &'a Snapshot,
-    /// What the user asks for.
+    /// The user's configuration.
     pub policy: &'a Policy,
-    /// The changes of this plan that an earlier run has begun: they are finished, whatever holds by now.
+    /// Changes of this plan that an earlier run started: they are finished, whatever holds by now.
     pub begun: &'a BTreeSet<ChangeId>,
 }
 
-/// Approves a plan for whoever ran the command.
+/// Approves a plan on behalf of whoever ran the command.
 ///
 /// # Errors
-/// Every reason why it may not be carried out at all. Past its expiry only what has begun may be.
+/// All reasons why it cannot be applied at all. After its expiry only started changes may be finished.
 pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<ApprovedPlan, Vec<NotApproved>> {
     let CheckedPlan { plan } = checked;
     let mut refused = Vec::new();
@@ -264,8 +266,8 @@ pub fn approve(checked: CheckedPlan, now: Now<'_>, terms: Terms) -> Result<Appro
     Ok(ApprovedPlan::of(plan, execution, left_out, (terms, brakes)))
 }
 
-/// Returns why a plan of a live cluster may not begin at a time: it has expired, is not valid yet, or says times that no plan
-/// has. Of a plan that was not made of a live cluster nothing is said.
+/// Returns why a live plan must not be started at a time: it has expired, is not valid yet, or has impossible times.
+/// Empty for a plan that is not live.
 #[must_use]
 pub fn untimely(plan: &Plan, now: Option<Timestamp>) -> Vec<NotApproved> {
     let Some(execution) = &plan.spec.execution else { return Vec::new() };
@@ -273,12 +275,12 @@ pub fn untimely(plan: &Plan, now: Option<Timestamp>) -> Vec<NotApproved> {
     out_of_time(plan, execution, now).into_iter().chain(expired).collect()
 }
 
-/// Since when a plan may not begin any more. At a time that is not known it may not.
+/// Returns the expiry time if the plan has expired; at an unknown time it counts as expired.
 fn expired(plan: &Plan, now: Option<Timestamp>) -> Option<Timestamp> {
     plan.spec.expires_at.filter(|at| now.is_none_or(|now| now >= *at))
 }
 
-/// Why the times that a plan says cannot be so: nobody who reviews one expects it to begin in half a year.
+/// Returns why the plan's times are invalid: no reviewer expects a plan to start in half a year.
 fn out_of_time(plan: &Plan, execution: &Execution, now: Option<Timestamp>) -> Option<NotApproved> {
     let (Some(seen_at), Some(at)) = (execution.seen_at, plan.spec.expires_at) else {
         return Some(NotApproved::WithoutEnd);
@@ -289,20 +291,19 @@ fn out_of_time(plan: &Plan, execution: &Execution, now: Option<Timestamp>) -> Op
     (at.duration_since(seen_at) > VALID_MAX).then_some(NotApproved::TooLong { seen_at, at })
 }
 
-/// Takes a plan up that an earlier process was allowed to carry out: what has begun is finished, and nothing else of it
-/// happens.
+/// Resumes a plan that an earlier process was allowed to apply: started changes are finished and no others are started.
 ///
 /// # Errors
-/// It is of no live cluster, or of another one.
+/// The plan is not live, or of another cluster.
 pub fn resume(plan: Plan, now: Now<'_>) -> Result<ApprovedPlan, Vec<NotApproved>> {
     let because = "apply ended before this change was started";
     finish(plan, now, &LeftOut::Withheld(because.into()))
 }
 
-/// Takes a plan up of which nothing new begins any more; `left` says why of what has not.
+/// Resumes a plan of which no further change is started; `left` is the reason of those that were not.
 ///
 /// # Errors
-/// It is of no live cluster, or of another one.
+/// The plan is not live, or of another cluster.
 pub fn finish(plan: Plan, now: Now<'_>, left: &LeftOut) -> Result<ApprovedPlan, Vec<NotApproved>> {
     let execution = plan.spec.execution.clone().ok_or_else(|| vec![NotApproved::NotLive])?;
     if let Some(other) = other_cluster(&execution, now.snapshot) {
@@ -314,7 +315,7 @@ pub fn finish(plan: Plan, now: Now<'_>, left: &LeftOut) -> Result<ApprovedPlan, 
     Ok(ApprovedPlan::of(plan, execution, left_out, (Terms::default(), brakes)))
 }
 
-/// Why limits leave no room for a create beside what is there by now and what was let in before it.
+/// Returns the limit that a create would exceed, beside existing nodes and creates admitted before.
 fn beyond(plan: &Plan, change: &Change, room: &mut Room<'_>) -> Option<String> {
     let spec = &change.create()?.spec;
     let claim = plan.spec.claims.get(spec)?;
@@ -322,7 +323,7 @@ fn beyond(plan: &Plan, change: &Change, room: &mut Room<'_>) -> Option<String> {
     room.take(&claim.pool, &launch.capacity).err()
 }
 
-/// Returns that a plan is of another cluster than the one that was seen, where it is.
+/// Returns an error if a plan belongs to another cluster than the observed one.
 #[must_use]
 pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotApproved> {
     let planned = &execution.cluster.uid;
@@ -345,7 +346,7 @@ pub fn other_cluster(execution: &Execution, snapshot: &Snapshot) -> Option<NotAp
         .then(|| NotApproved::OtherCluster { planned: told(&execution.cluster), found: told(&seen) })
 }
 
-/// Why a precondition of policy no longer holds; those of nodes are looked at when their turn comes.
+/// Returns why a precondition of policy no longer holds; those of nodes are checked when the change starts.
 fn broken(condition: &Precondition, inputs: &Inputs) -> Option<String> {
     match condition {
         Precondition::PoolUnchanged { pool, digest } => {
@@ -370,7 +371,8 @@ mod tests {
     use super::{NotApproved, untimely};
     use crate::launch::tests::world::{moving, planned};
 
-    /// What is said of a plan whose cluster was seen and that expires so many hours after the start, one hour after it.
+    /// Returns what `untimely` reports one hour after the start, for a plan whose snapshot and expiry are this many
+    /// hours after it.
     fn said(seen_at: Option<i64>, expires_at: Option<i64>) -> Option<String> {
         let start: Timestamp = "2026-11-28T08:00:00Z".parse().expect("a time");
         let at = |hours: i64| start + SignedDuration::from_hours(hours);

@@ -1,4 +1,4 @@
-//! A plan that may be carried out, but for what is left out of it; `approve` alone makes one.
+//! Approved plan: may be applied, except for the changes that are left out. Only `approve` creates one.
 //!
 //! It can be narrowed further, and never widened.
 
@@ -12,17 +12,17 @@ use super::left_out::LeftOut;
 use crate::model::Approver;
 use crate::plan::{Change, ChangeId, Execution, Plan, PlanSpec};
 
-/// A plan that may be carried out.
+/// A plan that may be applied.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovedPlan {
     plan: Plan,
     execution: Execution,
     id: Arc<str>,
     left_out: BTreeMap<ChangeId, LeftOut>,
-    /// The places of the choices that may be tried, by create; all where it is not said.
+    /// Indices of the allowed choices, by create; all if absent.
     choices: BTreeMap<ChangeId, BTreeSet<usize>>,
     waves: Vec<Vec<ChangeId>>,
-    /// The removals whose pods a create takes, by create; one for pods that wait is not among them.
+    /// Removals whose pods a create takes, by create; creates for pending pods are absent.
     serves: BTreeMap<ChangeId, Vec<ChangeId>>,
     terms: Terms,
     brakes: Brakes,
@@ -42,7 +42,7 @@ impl ApprovedPlan {
         Self { plan, execution, id, left_out, choices, waves, serves, terms, brakes, approvers }
     }
 
-    /// Returns the plan as approved under these brakes: what they say is what changes are begun on.
+    /// Returns the plan as approved under these brakes, which are the baseline for starting changes.
     #[must_use]
     pub fn under(mut self, brakes: Brakes) -> Self {
         self.brakes = brakes;
@@ -56,27 +56,27 @@ impl ApprovedPlan {
         self
     }
 
-    /// Returns whose approvals counted, where people had to approve it.
+    /// Returns the people whose approvals counted, if approval was required.
     #[must_use]
     pub fn approvers(&self) -> &[Approver] {
         &self.approvers
     }
 
-    /// Returns the plan with these changes left out as well, each with the reason.
+    /// Returns the plan with these changes withheld as well, each with the reason.
     #[must_use]
     pub fn withholding(self, held: BTreeMap<ChangeId, Arc<str>>) -> Self {
         let held = held.into_iter().map(|(id, because)| (id, LeftOut::Withheld(because)));
         self.leaving_out(held.collect())
     }
 
-    /// Returns the plan without the changes that reviewers struck, each with the reason where no line of its own was.
+    /// Returns the plan without the changes that reviewers struck, each with a reason if its own line was not struck.
     #[must_use]
     pub fn striking(self, struck: BTreeMap<ChangeId, Option<Arc<str>>>) -> Self {
         let struck = struck.into_iter().map(|(id, because)| (id, LeftOut::Struck(because)));
         self.leaving_out(struck.collect())
     }
 
-    /// Returns the plan with these changes left out as well; what was left out before stays so.
+    /// Returns the plan with these changes left out as well; earlier reasons are kept.
     #[must_use]
     pub fn leaving_out(mut self, left_out: BTreeMap<ChangeId, LeftOut>) -> Self {
         for (id, left) in left_out {
@@ -85,8 +85,8 @@ impl ApprovedPlan {
         self
     }
 
-    /// Returns the plan narrowed to what a second plan covers: in the order of that, with no other choices, no less grace,
-    /// and waiting for no fewer nodes than either says. What is neither kept nor left out by then is as it was.
+    /// Returns the plan narrowed to what a second plan covers: in that plan's order, with no other choices, no shorter
+    /// grace period, and waiting for all nodes that either requires. Changes without a fate are unchanged.
     #[must_use]
     pub fn narrowed(mut self, covered: &Covered) -> Self {
         let mut left_out: BTreeMap<ChangeId, LeftOut> = BTreeMap::new();
@@ -94,20 +94,21 @@ impl ApprovedPlan {
             match fate {
                 Fate::Kept(kept) => {
                     if let Some(removal) = self.execution.removals.get_mut(id) {
-                        // A node that does not come any more is not waited for: the second plan has other room.
+                        // Does not wait for a node that is no longer created: the second plan places its pods
+                        // elsewhere.
                         removal.after.retain(|create| {
                             covered.approved.get(create).is_none_or(|fate| fate.kept().is_some())
                         });
                         removal.after.extend(kept.after.iter().cloned());
                         removal.after.sort();
                         removal.after.dedup();
-                        // None is without end.
+                        // `None` means no limit.
                         removal.grace = removal.grace.zip(kept.grace).map(|(one, other)| one.max(other));
                     } else if !kept.choices.is_empty() {
                         self.choices.insert(id.clone(), kept.choices.clone());
                     }
                 }
-                // Whether it is gone is seen when its turn comes.
+                // Apply notices that it is gone when the change starts.
                 Fate::Gone => {}
                 Fate::NoLongerNeeded(because) => {
                     left_out.insert(id.clone(), LeftOut::NoLongerNeeded(because.clone()));
@@ -134,19 +135,19 @@ impl ApprovedPlan {
         self.leaving_out(left_out)
     }
 
-    /// Returns what is done at once, and after which.
+    /// Returns the waves in order.
     #[must_use]
     pub fn waves(&self) -> &[Vec<ChangeId>] {
         &self.waves
     }
 
-    /// Returns whether a choice of a create may be tried, by its place.
+    /// Returns whether a choice of a create is allowed, by its index.
     #[must_use]
     pub fn may_choose(&self, create: &ChangeId, choice: usize) -> bool {
         self.choices.get(create).is_none_or(|choices| choices.contains(&choice))
     }
 
-    /// Returns every decision.
+    /// Returns all decisions.
     #[must_use]
     pub const fn spec(&self) -> &PlanSpec {
         &self.plan.spec
@@ -158,31 +159,31 @@ impl ApprovedPlan {
         &self.plan
     }
 
-    /// Returns how it is carried out.
+    /// Returns its execution section.
     #[must_use]
     pub const fn execution(&self) -> &Execution {
         &self.execution
     }
 
-    /// Returns the plan's name.
+    /// Returns the plan's id.
     #[must_use]
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// Returns the changes that are left out, with the reason.
+    /// Returns the changes that are left out, with their reasons.
     #[must_use]
     pub const fn left_out(&self) -> &BTreeMap<ChangeId, LeftOut> {
         &self.left_out
     }
 
-    /// Returns how many nodes may be drained at once.
+    /// Returns how many nodes may be drained at the same time.
     #[must_use]
     pub const fn parallelism(&self) -> usize {
         self.terms.parallelism
     }
 
-    /// Returns the removals whose pods a create takes; none where pods wait for it already.
+    /// Returns the removals whose pods a create takes; empty if pending pods need it.
     #[must_use]
     pub fn serves(&self, create: &ChangeId) -> &[ChangeId] {
         self.serves.get(create).map_or(&[], Vec::as_slice)
@@ -195,7 +196,7 @@ impl ApprovedPlan {
     }
 }
 
-/// The removals whose pods each create takes. One that pods wait for already is needed whatever goes.
+/// Returns the removals whose pods each create takes, without creates that pending pods need anyway.
 fn serves(execution: &Execution) -> BTreeMap<ChangeId, Vec<ChangeId>> {
     let mut serves: BTreeMap<ChangeId, Vec<ChangeId>> = BTreeMap::new();
     for (removal, known) in &execution.removals {
@@ -207,7 +208,7 @@ fn serves(execution: &Execution) -> BTreeMap<ChangeId, Vec<ChangeId>> {
     serves
 }
 
-/// Puts creates into the wave of the first removal whose pods they take: made before, they would only stand there.
+/// Moves creates into the wave of the first removal whose pods they take: created earlier, they would only be idle.
 fn beside_what_they_serve(
     mut waves: Vec<Vec<ChangeId>>,
     serves: &BTreeMap<ChangeId, Vec<ChangeId>>,
@@ -225,7 +226,8 @@ fn beside_what_they_serve(
     waves
 }
 
-/// The waves of a plan, each change once: in the order of the steps, creates before what waits for them.
+/// Returns the waves of a plan with each change once, in the order of its steps: creates before changes that wait for
+/// them.
 fn waves(spec: &PlanSpec) -> Vec<Vec<ChangeId>> {
     let mut waves = Vec::new();
     for wave in &spec.waves {

@@ -1,7 +1,7 @@
-//! What keeps changes of an approved plan that have not begun: the NodeFleet and the NodePools as they are now.
+//! Brakes on changes of an approved plan that are not started: the current NodeFleet and NodePools.
 //!
-//! Asked before each start, so that whoever applies a brake is heeded while changes are in flight. What could not be read
-//! lets nothing begin. Must never stop what has begun.
+//! Checked before each start, so that brakes take effect while other changes are in progress. If they cannot be read,
+//! no change starts. Must never stop a started change.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::model::{ChangeClass, DisruptionReason, Fleet, NodeName, Pool, PoolNam
 use crate::plan::{Inputs, PlannedChange, Precondition};
 use crate::policy::Policy;
 
-/// What keeps changes that have not begun.
+/// Brakes on changes that are not started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Brakes {
     fleet: Fleet,
@@ -24,37 +24,37 @@ pub struct Brakes {
     needs_auto: bool,
 }
 
-/// Why something may not begin now.
+/// Why a change must not start now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Braked {
-    /// Why, for people.
+    /// Reason, for people.
     pub because: String,
-    /// Until when; `None` where nobody knows.
+    /// End time; `None` if unknown.
     pub until: Option<Timestamp>,
-    /// Whether it is over once changes that are under way have ended.
+    /// Whether it ends once changes in progress have ended.
     pub is_passing: bool,
 }
 
-/// A node that would go, as brakes are asked about it.
+/// A node to be removed, as input for brakes.
 #[derive(Clone, Copy, Debug)]
 pub struct Leaving<'a> {
     /// Its pool.
     pub pool: &'a PoolName,
     /// The node.
     pub node: &'a NodeName,
-    /// Why it goes.
+    /// Reason of the removal.
     pub reason: DisruptionReason,
 }
 
 impl Braked {
-    /// Somebody keeps it for as long as they like.
+    /// Returns a brake without a known end.
     fn held(because: impl Into<String>) -> Self {
         Self { because: because.into(), until: None, is_passing: false }
     }
 }
 
 impl Brakes {
-    /// Returns the brakes as a policy has them.
+    /// Returns the brakes of a policy.
     #[must_use]
     pub fn of(policy: &Policy) -> Self {
         Self {
@@ -66,14 +66,13 @@ impl Brakes {
         }
     }
 
-    /// Returns the brakes where they could not be read, and why: nothing begins.
+    /// Returns the brakes that apply if they could not be read, with the reason: no change starts.
     #[must_use]
     pub fn unread(because: impl Into<Arc<str>>) -> Self {
         Self { unread: Some(because.into()), ..Self::default() }
     }
 
-    /// Returns the brakes of whoever carries out plans that nobody looked at: they begin only where something happens by
-    /// itself, and not where people review it first.
+    /// Returns the brakes for plans without review: changes start only in mode `auto`, and not if they require review.
     #[must_use]
     pub fn automatic(mut self) -> Self {
         self.needs_auto = true;
@@ -89,7 +88,7 @@ impl Brakes {
         self
     }
 
-    /// Returns why nothing at all begins, if that is so.
+    /// Returns why no change may start at all, if so.
     #[must_use]
     pub fn stop(&self) -> Option<String> {
         if let Some(because) = &self.unread {
@@ -119,7 +118,7 @@ impl Brakes {
         self.fleet.safety
     }
 
-    /// Returns the NodePool or AKSNodeClass that a change depends on and that says something else than before.
+    /// Returns the NodePool or AKSNodeClass that a change depends on and that has changed since `before`.
     #[must_use]
     pub fn changed(&self, planned: &PlannedChange, before: &Self) -> Option<String> {
         planned.preconditions.iter().find_map(|condition| match condition {
@@ -138,7 +137,7 @@ impl Brakes {
         })
     }
 
-    /// Returns what keeps a node from being made now.
+    /// Returns what prevents a node from being created now.
     #[must_use]
     pub fn on_create(&self, pool: &PoolName) -> Option<Braked> {
         self.fleet
@@ -147,15 +146,15 @@ impl Brakes {
             .map(|hold| Braked { until: hold.until, ..Braked::held(hold.because) })
     }
 
-    /// Returns what keeps a node from being changed in place now.
+    /// Returns what prevents a node from being updated in place now.
     #[must_use]
     pub fn on_update(&self, pool: &PoolName, at: Timestamp) -> Option<Braked> {
         let hold = self.fleet.holds.on_change(pool, ChangeClass::Update, Some(at))?;
         Some(Braked { until: hold.until, ..Braked::held(hold.because) })
     }
 
-    /// Returns what keeps a node from going now: a freeze, a class on hold, or the budgets of its pool beside the nodes that
-    /// are out already.
+    /// Returns what prevents a node from being removed now: a freeze, a class on hold, or its pool's budgets, used up
+    /// by nodes that are already being removed or not ready.
     #[must_use]
     pub fn on_removal(&self, leaving: Leaving<'_>, nodes: &PoolNodes<'_>, at: Timestamp) -> Option<Braked> {
         let Leaving { pool, node, reason } = leaving;
@@ -177,14 +176,14 @@ impl Brakes {
         Some(Braked { is_passing, ..Braked::held(because) })
     }
 
-    /// Returns the room that limits leave, before anything is counted.
+    /// Returns the remaining limits before any node is counted.
     #[must_use]
     pub fn room(&self) -> Room<'_> {
         Room::empty(&self.pools, &self.fleet.limits)
     }
 }
 
-/// Says that an object says something else than before, where it does.
+/// Reports an object that changed or was deleted.
 pub(super) fn unlike<T: PartialEq>(
     kind: &str,
     name: impl std::fmt::Display,

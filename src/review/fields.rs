@@ -1,16 +1,16 @@
-//! Every field of a plan's decisions, and what holds it: its page shows it, or whoever applies derives it again and compares.
+//! All fields of a plan's spec and how each is verified: the page shows it, or apply derives it again and compares.
 //!
-//! A field without effect is not in the file. A test changes every leaf of plans and holds this table to what it finds. Must
-//! never decide anything: it says what `covers`, `approve` and the page do.
+//! The file has no field without effect. A test changes every leaf of plans and compares the results with this table.
+//! Must never decide anything: it describes what `covers`, `approve` and the page do.
 
 use Held::{Both, Derived, Shown};
 
-/// What holds a field to what was reviewed.
+/// How a field is tied to what was reviewed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
     /// `PLAN.md` shows it.
     Shown,
-    /// Whoever applies derives it again and compares: what differs is refused or not heeded.
+    /// Apply derives it again and compares: a difference is rejected or ignored.
     Derived,
     /// Both.
     Both,
@@ -23,7 +23,7 @@ impl Held {
         matches!(self, Self::Shown | Self::Both)
     }
 
-    /// Returns it for people.
+    /// Returns its description for people.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,14 +34,14 @@ impl Held {
     }
 }
 
-/// A field, or all below it.
+/// A field, including everything below it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Field {
-    /// Where below `spec`; `*` is any one key or place.
+    /// Path below `spec`; `*` is any key or index.
     pub path: &'static str,
-    /// What holds it.
+    /// How it is verified.
     pub held: Held,
-    /// By what.
+    /// What verifies it.
     pub by: &'static str,
 }
 
@@ -49,7 +49,7 @@ const fn field(path: &'static str, held: Held, by: &'static str) -> Field {
     Field { path, held, by }
 }
 
-/// Every field of `spec`.
+/// All fields of `spec`.
 pub const FIELDS: &[Field] = &[
     field("cluster", Derived, "the checker: that of `execution.cluster`, the cluster that is applied to"),
     field("scope", Derived, "the checker: the NodePools that the plan was made from"),
@@ -95,7 +95,7 @@ pub const FIELDS: &[Field] = &[
     field("execution.madeFor", Shown, "`Create`"),
 ];
 
-/// Returns the field that a path is of, given by its keys and places.
+/// Returns the field that contains a path, given by its keys and indices.
 #[must_use]
 pub fn of(path: &[&str]) -> Option<&'static Field> {
     FIELDS.iter().find(|field| {

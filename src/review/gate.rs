@@ -1,8 +1,8 @@
-//! Conditions that whoever runs a plan sets on it: a pipeline that must not go on when a node would be deleted or
-//! the bill would rise too far.
+//! Gates that users set on a plan, such as a pipeline that must stop if a node would be deleted or the cost would rise
+//! too far.
 //!
-//! Of two inputs side by side, every gate looks at their difference, which is what the page shows. What is not known never
-//! passes a gate. This module never changes a plan, words nothing (`render` does) and says nothing of how a command ends.
+//! For two inputs side by side, every gate checks their difference, as the page shows it. Unknown values never pass a
+//! gate. This module never changes a plan, words nothing (`render` does) and never decides a command's exit code.
 
 use crate::model::{MicroUsd, MicroUsdPerHour};
 use crate::plan::comparison::Comparison;
@@ -12,61 +12,62 @@ use crate::plan::{Cost, Plan, at_most};
 /// A condition that a plan must not meet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Gate {
-    /// A pod fits nowhere; of two inputs, one that fits nowhere in the second only.
+    /// A pod fits nowhere; for two inputs, one that fits nowhere only in the second.
     Unplaced,
-    /// A node is deleted, be it to be replaced; of two inputs, one that only the first has in the end.
+    /// A node is deleted or replaced; for two inputs, a node that only the first ends up with.
     Delete,
-    /// Something is not in the plan, or in either of two: it could not be read, is held back, or has no known price.
+    /// Something is missing from the plan, or from either of two: it could not be read, is held back, or has no known
+    /// price.
     Incomplete,
-    /// A figure of the cost is an estimate, on either of two sides.
+    /// A cost figure is an estimate, in either of two plans.
     Estimate,
-    /// The monthly cost rises by more than this, where Azure substitutes too, or by an unknown amount. A change of the
-    /// input that saves money passes.
+    /// The monthly cost rises by more than this, including Azure's substitutes, or by an unknown amount. A change of
+    /// the input that saves money passes.
     MonthlyIncrease(MicroUsd),
 }
 
-/// A gate that a plan does not pass.
+/// A gate that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// The gate.
     pub gate: Gate,
-    /// What it found.
+    /// Its finding.
     pub found: Found,
 }
 
-/// What made a gate fail.
+/// Why a gate failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// So many pods fit nowhere.
+    /// Pods that fit nowhere.
     Unplaced {
-        /// How many.
+        /// Number of pods.
         pods: usize,
-        /// Whether they are Pending in the second of two inputs only.
+        /// Whether they are Pending only in the second of two inputs.
         is_newly: bool,
     },
-    /// So many nodes are deleted.
+    /// Number of deleted nodes.
     Deleted(usize),
-    /// What is not in the plan.
+    /// Missing parts of the plan.
     Incomplete {
-        /// What could not be read, each once.
+        /// What could not be read, without duplicates.
         unread: Vec<String>,
-        /// How many pods are held back; of two inputs, where they are more.
+        /// Number of pods held back; the higher of two inputs.
         held: usize,
-        /// How many nodes have no known price; of two inputs, where they are more.
+        /// Number of nodes without a known price; the higher of two inputs.
         unpriced: usize,
     },
-    /// The cost that is an estimate.
+    /// The estimated cost.
     Estimate(Estimated),
-    /// How much the cost rises is not known: so many of the new nodes have no known price.
+    /// The increase is unknown because new nodes have no known price.
     UnknownIncrease {
-        /// How many.
+        /// Number of nodes.
         unpriced: usize,
     },
-    /// How much the cost rises by the month.
+    /// Increase of the monthly cost.
     Increase {
         /// As planned.
         planned: Rise,
-        /// If Azure launches the dearest substitutes; never less than planned.
+        /// If Azure launches the most expensive substitutes; never less than planned.
         highest: Rise,
     },
 }
@@ -74,7 +75,7 @@ pub enum Found {
 /// Which cost is an estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimated {
-    /// The price of so many nodes to create.
+    /// The price of this many new nodes.
     Creates(usize),
     /// The cost before the plan.
     Before,
@@ -88,17 +89,17 @@ pub enum Estimated {
     BothSides,
 }
 
-/// By how much a monthly cost rises.
+/// Increase of a monthly cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rise {
-    /// By how much; below 0 where it falls.
+    /// Amount; negative if the cost falls.
     pub by: MicroUsd,
-    /// Whether a price in it is an estimate.
+    /// Whether it includes an estimated price.
     pub is_estimate: bool,
 }
 
 impl Gate {
-    /// Returns why a plan does not pass; `None` when it does.
+    /// Returns why a plan fails the gate; `None` if it passes.
     #[must_use]
     pub fn failed(self, plan: &Plan) -> Option<Failed> {
         let compared = plan.evidence.comparison.as_ref();
@@ -118,7 +119,7 @@ impl Gate {
 
 fn unplaced(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
     let groups = compared.map_or(&plan.evidence.report.unplaced, |comparison| &comparison.unplaced);
-    // Room that a CapacityBuffer would keep is no pod.
+    // Placeholders of CapacityBuffers are no pods.
     let pods = groups.iter().flat_map(|unplaced| &unplaced.pods).filter(|pod| !pod.is_placeholder()).count();
     (pods > 0).then_some(Found::Unplaced { pods, is_newly: compared.is_some() })
 }
@@ -145,7 +146,7 @@ fn incomplete(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
 fn estimate(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
     let own = Uncertainty::of(plan);
     let estimated = match compared {
-        // What the fleets cost today is not on the page of two inputs.
+        // The page of two inputs does not show today's cost.
         Some(Comparison { first, .. }) => {
             let is_estimate = |side: &Uncertainty| side.is_cost_after_estimate || side.creates_estimated > 0;
             match (is_estimate(first), is_estimate(&own)) {
@@ -165,7 +166,7 @@ fn estimate(plan: &Plan, compared: Option<&Comparison>) -> Option<Found> {
     estimated.map(Found::Estimate)
 }
 
-/// An unknown price of a node that goes only makes the rise smaller; that of a node that comes makes it unknown.
+/// Checks the increase. An unknown price of a removed node can only lower it; that of a new node makes it unknown.
 fn increase(plan: &Plan, most: MicroUsd) -> Option<Found> {
     let report = &plan.evidence.report;
     let unpriced = creates_unpriced(plan);
@@ -173,13 +174,13 @@ fn increase(plan: &Plan, most: MicroUsd) -> Option<Found> {
         return Some(Found::UnknownIncrease { unpriced });
     }
     let (before, after) = (report.cost_before, report.cost_after);
-    // The caller pays for what Azure launches, which may not be what was requested first.
+    // The user pays for what Azure launches, which may not be the first choice.
     let highest = Rise::between(before, at_most(plan).unwrap_or(after));
     (highest.by > most).then(|| Found::Increase { planned: Rise::between(before, after), highest })
 }
 
-/// By how much the second fleet costs more than the first, each when its plan is done. Where Azure substitutes it does so
-/// on both sides, so that the dearest fleets are compared with each other.
+/// Checks how much more the second fleet costs than the first, each after its plan. Azure would substitute on both
+/// sides, so the most expensive fleets are compared.
 fn compared_increase(plan: &Plan, comparison: &Comparison, most: MicroUsd) -> Option<Found> {
     let Comparison { cost_before, cost_after, .. } = *comparison;
     let unpriced = comparison.more_unpriced();
@@ -205,7 +206,7 @@ impl Rise {
     }
 }
 
-/// Reads dollars by the month as a decimal. `None` when it is none, is negative or does not fit.
+/// Parses dollars per month as a decimal. `None` if it is invalid, negative or out of range.
 #[must_use]
 pub fn dollars_per_month(text: &str) -> Option<MicroUsd> {
     MicroUsdPerHour::from_decimal_usd(text).map(|amount| MicroUsd(amount.0))

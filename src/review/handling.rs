@@ -1,6 +1,6 @@
-//! What becomes of each change of a plan by a NodeFleet: it happens by itself, people review it, or it is held, and why.
+//! How a NodeFleet handles each change of a plan: automatic, reviewed or held, and why.
 //!
-//! Must never be what decides: the planner keeps held changes out, and the controller asks for reviews. This says it beforehand.
+//! Must never decide: the planner leaves held changes out, and the controller requires reviews. This only predicts it.
 
 use std::collections::BTreeMap;
 
@@ -9,34 +9,34 @@ use jiff::Timestamp;
 use crate::model::{ChangeClass, Fleet, Hold, Mode, PoolName};
 use crate::plan::{Change, ChangeId, Plan};
 
-/// What becomes of a change.
+/// How a change is handled.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Handling {
-    /// Nothing: mode `observe` shows plans.
+    /// Only shown: the mode is `observe`.
     Shown,
-    /// It happens by itself.
+    /// Applied automatically.
     Automatic,
-    /// People review it first.
+    /// Reviewed by people first.
     Reviewed,
-    /// It is held, by this.
+    /// Held, for this reason.
     Held(String),
 }
 
-/// A change, and what becomes of it.
+/// A change and how it is handled.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Handled {
-    /// What becomes of it.
+    /// How it is handled.
     pub handling: Handling,
     /// Its class.
     pub class: ChangeClass,
-    /// The NodePool of its node, where it has one.
+    /// The NodePool of its node, if any.
     pub pool: Option<PoolName>,
-    /// The node, or the NodeClaim of one that is to come, as commands name them.
+    /// The node, or the NodeClaim of a new one, as commands name them.
     pub name: String,
 }
 
-/// Says what becomes of the changes of a plan by a fleet at a time: those that it holds, which the plan leaves out, after those
-/// that it has.
+/// Returns how a fleet handles the changes of a plan at a time, followed by the held ones, which the plan does not
+/// contain.
 #[must_use]
 pub fn handling(plan: &Plan, fleet: &Fleet, at: Option<Timestamp>) -> Vec<Handled> {
     let changes = plan.spec.changes.iter().filter_map(|(id, planned)| {
@@ -103,7 +103,7 @@ fn of(
     }
 }
 
-/// Groups changes of which the same becomes, by class and pool.
+/// Groups changes by handling, class and pool.
 #[must_use]
 pub fn grouped(handled: Vec<Handled>) -> BTreeMap<(Handling, ChangeClass, Option<PoolName>), Vec<String>> {
     let mut groups: BTreeMap<_, Vec<String>> = BTreeMap::new();

@@ -1,28 +1,28 @@
-//! Whether the branch of merged plans only moved forward since somebody last applied from it.
+//! Check that the branch of merged plans only moved forward since plans were last applied from it.
 //!
-//! A branch that was rewritten may bring back plans that were taken back, or lose what took them back. Values in, a step out:
-//! nothing is fetched or written here.
+//! A rewritten branch may restore plans that were reverted, or lose their reverts. Values in, a step out: nothing is
+//! fetched or written here.
 
 use std::fmt;
 
-/// The annotation of a NodeFleet that says from where plans were last applied.
+/// NodeFleet annotation with the commit from which plans were last applied.
 pub const HEAD: &str = "nodeform.dev/git-head";
-/// The annotation of a NodeFleet by which a person lets a stop end.
+/// NodeFleet annotation with which a person ends a stop.
 pub const RESUME: &str = "nodeform.dev/resume";
-/// The stop that a rewritten branch leads to, and what [`RESUME`] says to end it.
+/// Name of the stop after a rewritten branch, and the value of [`RESUME`] that ends it.
 pub const REWRITTEN: &str = "HistoryRewritten";
 
-/// A commit of a branch of a repository.
+/// A commit on a branch of a repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Head {
     /// The commit's full id.
     pub commit: String,
-    /// The repository and the branch.
+    /// Repository and branch.
     pub place: String,
 }
 
 impl Head {
-    /// Reads an annotation's value; nothing where it is not as it is written here.
+    /// Parses an annotation's value; `None` if it is not in this format.
     #[must_use]
     pub fn parse(value: &str) -> Option<Self> {
         let (commit, place) = value.split_once(' ')?;
@@ -37,32 +37,32 @@ impl fmt::Display for Head {
     }
 }
 
-/// Whether a commit is among those that a branch's last commit follows.
+/// Whether a commit is an ancestor of a branch's last commit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ancestry {
-    /// It is.
+    /// It is an ancestor.
     Follows,
-    /// It is not.
+    /// It is not an ancestor.
     Another,
-    /// It was not found, and there are more commits than are looked at.
+    /// It was not found within the commits that are searched.
     TooFar,
 }
 
-/// What is done about where a branch is now.
+/// Reaction to the current commit of a branch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// It is where it was.
+    /// The branch is unchanged.
     Stays,
-    /// It is noted where it is.
+    /// The new commit is recorded.
     Advances,
-    /// A person let it go on: it is noted where it is, and their word is taken off.
+    /// A person resumed: the new commit is recorded and their annotation removed.
     Resumes,
     /// Nothing is applied.
     Stops,
 }
 
-/// Returns what is done: `noted` is the annotation's value, `ancestry` what is known of its commit, and `resume` what a
-/// person said. Another repository or branch begins anew: the NodeFleet says which one counts.
+/// Returns the reaction: `noted` is the annotation's value, `ancestry` that of its commit, and `resume` a person's
+/// annotation. Another repository or branch starts over: the NodeFleet says which one counts.
 #[must_use]
 pub fn step(noted: Option<&str>, now: &Head, ancestry: Option<Ancestry>, resume: Option<&str>) -> Step {
     let Some(noted) = noted else { return Step::Advances };

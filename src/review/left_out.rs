@@ -1,19 +1,19 @@
-//! Why a change of an approved plan is not begun.
+//! Why a change of an approved plan is not started.
 
 use std::sync::Arc;
 
-/// Why a change of an approved plan is not begun.
+/// Why a change of an approved plan is not started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LeftOut {
-    /// A reviewer struck it; why, where no line of its own was struck.
+    /// A reviewer struck it, with a reason if its own line was not struck.
     Struck(Option<Arc<str>>),
-    /// It was taken out of the plan, or another change failed that it needs.
+    /// It was withheld, or a change that it needs failed.
     Withheld(Arc<str>),
-    /// Nothing asks for it any more.
+    /// It is no longer needed.
     NoLongerNeeded(Arc<str>),
-    /// What it was approved on is not so any more.
+    /// The facts on which it was approved have changed.
     NoLongerHolds(Arc<str>),
-    /// It may be begun later, while the plan is good: a freeze, a budget, a PodDisruptionBudget or a pod that nobody
-    /// reviewed keeps it.
+    /// It may start later while the plan is valid: a freeze, a budget, a PodDisruptionBudget or a pod that came after
+    /// the review blocks it.
     Waits(Arc<str>),
 }

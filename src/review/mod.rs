@@ -1,11 +1,11 @@
-//! The stages of a plan on its way to being carried out, as types, and the gates of whoever runs it.
+//! Stages of a plan from creation to apply, as types, and the gates that users set.
 //!
 //! ```text
 //!  Plan ─ the judge ─▶ CheckedPlan ─ a grant, and the world as it is ─▶ ApprovedPlan
 //! ```
 //!
-//! A [`CheckedPlan`] can only be had from a plan that the judge has no finding about, an [`ApprovedPlan`] only from that.
-//! This module never changes a plan.
+//! A [`CheckedPlan`] can only be created from a plan without findings of the checker, an [`ApprovedPlan`] only from
+//! that. This module never changes a plan.
 
 mod approve;
 mod approved;
@@ -32,26 +32,26 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-/// A plan that the judge accepted.
+/// A plan that the checker accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckedPlan {
     plan: Plan,
 }
 
-/// A plan that the judge refused, with what it found.
+/// A plan that the checker rejected, with its findings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RefusedPlan {
     /// The plan as it was proposed.
     pub plan: Box<Plan>,
-    /// What was found, sorted; never empty.
+    /// The findings, sorted; never empty.
     pub findings: Vec<Finding>,
 }
 
 impl CheckedPlan {
-    /// Has the plan judged by what it was made from.
+    /// Checks the plan against what it was made from.
     ///
     /// # Errors
-    /// The plan and the findings, when there are any.
+    /// The plan and the findings, if there are any.
     pub fn judged(snapshot: &Snapshot, policy: &Policy, plan: Plan) -> Result<Self, RefusedPlan> {
         let findings = check(snapshot, policy, &plan);
         if findings.is_empty() {

@@ -1,6 +1,6 @@
-//! What refuses a plan before its first write: kinds and rights that are missing, and others who make and remove nodes.
+//! Obstacles that block a plan before its first write: missing CRDs and permissions, and other node provisioners.
 //!
-//! Decided from what was seen alone. Must never refuse for what is not known.
+//! Decided from the snapshot alone. Must never block because of unknown data.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use crate::plan::{Change, ChangeId, Plan, PlannedChange};
 use crate::snapshot::obstacles::{Obstacles, OtherProvisioner, TAGS_WRITE};
 use crate::snapshot::{AzureFacts, Snapshot};
 
-/// The label by which AKS says which agent pool a node is of.
+/// AKS label with the agent pool of a node.
 const AGENT_POOL: &str = "kubernetes.azure.com/agentpool";
 
-/// Returns everything that stands in the way of a plan.
+/// Returns all obstacles to a plan.
 pub(super) fn found(plan: &Plan, snapshot: &Snapshot) -> Vec<NotApproved> {
     let Some(facts) = &snapshot.azure else { return Vec::new() };
     let Obstacles { kinds, actions, others } = &facts.obstacles;
@@ -30,8 +30,8 @@ pub(super) fn found(plan: &Plan, snapshot: &Snapshot) -> Vec<NotApproved> {
     found
 }
 
-/// Returns the changes in place that the caller may not make, with what repairs it. They stop nothing else: nodes come and
-/// go with the tags that they have.
+/// Returns the updates in place for which the caller lacks permission, with the fix. They block nothing else: nodes are
+/// created and deleted with the tags that they have.
 #[must_use]
 pub fn not_allowed(plan: &Plan, snapshot: &Snapshot) -> BTreeMap<ChangeId, Arc<str>> {
     let Some(facts) = &snapshot.azure else { return BTreeMap::new() };
@@ -66,8 +66,8 @@ fn of_other(
     }
 }
 
-/// The pods that are there and that new nodes of the plan are for: those that wait for one, and those of nodes that go once one
-/// is there.
+/// Returns the existing pods that the plan's new nodes are for: pending pods, and pods of nodes whose removal waits for
+/// a new one.
 fn planned<'s>(plan: &'s Plan, snapshot: &'s Snapshot) -> impl Iterator<Item = &'s Pod> {
     let execution = plan.spec.execution.iter();
     let nominated: BTreeSet<&PodKey> =
@@ -87,7 +87,7 @@ fn planned<'s>(plan: &'s Plan, snapshot: &'s Snapshot) -> impl Iterator<Item = &
     })
 }
 
-/// What nodes of an agent pool are like: as those that are there, else as the managed cluster says.
+/// Labels and taints of an agent pool's nodes: those of an existing node, or else those of the managed cluster.
 struct Agents {
     labels: Requirements,
     taints: Vec<Taint>,
@@ -105,7 +105,7 @@ impl Agents {
         Self { labels: Requirements::of_labels(labels), taints: taints.to_vec() }
     }
 
-    /// Whether kube-scheduler could bind the pod to such a node, room aside.
+    /// Returns whether kube-scheduler could bind the pod to such a node, ignoring its capacity.
     fn could_take(&self, pod: &Pod) -> bool {
         let spec = &pod.spec;
         let meets = |wanted: &Requirements| wanted.satisfied_by(&self.labels, may_be_any).is_ok();
@@ -116,12 +116,12 @@ impl Agents {
     }
 }
 
-/// Whether nodes of one agent pool may differ in a label: in their zone.
+/// Returns whether a label may differ between nodes of one agent pool: zone and region.
 fn may_be_any(key: &LabelKey) -> bool {
     [label::ZONE, label::REGION].contains(&key.as_str())
 }
 
-/// The id of the resource group of the nodes.
+/// Returns the id of the nodes' resource group.
 fn group(facts: &AzureFacts) -> String {
     let cluster = &*facts.cluster.id;
     let subscription = cluster.split('/').nth(2).unwrap_or_default();

@@ -1,19 +1,20 @@
-//! Whether the limits of pools and of the fleet still leave room for what a plan makes, now that time has passed.
+//! Remaining limits of pools and the fleet for a plan's new nodes, checked again when it is applied.
 //!
-//! As in Karpenter, a node counts until it is gone. Money is not counted again: its limit was held when the plan was made.
+//! As in Karpenter, a node counts until it is gone. The cost limit is not checked again: it held when the plan was
+//! made.
 
 use std::collections::BTreeMap;
 
 use crate::model::{FleetLimits, Pool, PoolName, ResourceName, Resources};
 
-/// How much there is of nodes.
+/// Number and capacity of nodes.
 #[derive(Clone, Debug, Default)]
 struct Amount {
     nodes: u64,
     capacity: Resources,
 }
 
-/// What there is, and what was let in beside it.
+/// Usage by existing and admitted nodes, with the limits.
 #[derive(Debug)]
 pub struct Room<'a> {
     known: &'a BTreeMap<PoolName, Pool>,
@@ -23,12 +24,12 @@ pub struct Room<'a> {
 }
 
 impl<'a> Room<'a> {
-    /// Returns the room before any node is counted.
+    /// Returns the limits before any node is counted.
     pub(super) fn empty(known: &'a BTreeMap<PoolName, Pool>, limits: &'a FleetLimits) -> Self {
         Self { known, limits, pools: BTreeMap::new(), fleet: Amount::default() }
     }
 
-    /// Counts a node that is there or on its way.
+    /// Counts a node that exists or is being created.
     pub fn count(&mut self, pool: Option<&PoolName>, capacity: &Resources) {
         let of_pool = pool.map(|pool| self.pools.entry(pool.clone()).or_default());
         for amount in std::iter::once(&mut self.fleet).chain(of_pool) {
@@ -37,10 +38,10 @@ impl<'a> Room<'a> {
         }
     }
 
-    /// Lets a node in.
+    /// Admits a node.
     ///
     /// # Errors
-    /// The limit that leaves no room for it.
+    /// The limit that it would exceed.
     pub fn take(&mut self, pool: &PoolName, capacity: &Resources) -> Result<(), String> {
         let there = self.pools.get(pool).cloned().unwrap_or_default();
         if let Some(known) = self.known.get(pool) {

@@ -5,17 +5,18 @@ use serde_json::{Value, json};
 
 use crate::world::seen::SeenClaim;
 
-/// The VM was made.
+/// The VM was created.
 pub(super) const LAUNCHED: &str = "Launched";
-/// The Node has joined and has what its claim says.
+/// The Node has joined and has the labels and taints of its claim.
 pub(super) const REGISTERED: &str = "Registered";
-/// The Node takes pods.
+/// The Node is ready for pods.
 pub(super) const INITIALIZED: &str = "Initialized";
-/// All of these.
+/// All three are true.
 pub(super) const READY: &str = "Ready";
 const ALL: [&str; 3] = [LAUNCHED, REGISTERED, INITIALIZED];
 
-/// Returns the conditions of a claim with one more of them true, and `Ready` once all are. Conditions of others stay.
+/// Returns the conditions of a claim with one more of them true, and `Ready` once all are. Other writers' conditions
+/// are kept.
 pub(super) fn with(claim: &SeenClaim, kind: &str, now: Timestamp) -> Vec<Value> {
     let mut conditions: Vec<Value> = claim.conditions.clone();
     set(&mut conditions, (kind, kind, "True"), now);
@@ -31,8 +32,8 @@ pub(super) fn with(claim: &SeenClaim, kind: &str, now: Timestamp) -> Vec<Value> 
     conditions
 }
 
-/// Returns the conditions of a claim whose node has been initialized, with `Ready` as the Node says it; nothing where they
-/// say so already.
+/// Returns the conditions of a claim whose node is initialized, with `Ready` copied from the Node; `None` if they are
+/// unchanged.
 pub(super) fn ready(claim: &SeenClaim, is_node_ready: bool, now: Timestamp) -> Option<Vec<Value>> {
     if claim.is(READY) == is_node_ready {
         return None;
@@ -43,8 +44,8 @@ pub(super) fn ready(claim: &SeenClaim, is_node_ready: bool, now: Timestamp) -> O
     (conditions != claim.conditions).then_some(conditions)
 }
 
-/// Returns the conditions of a claim whose node has joined and takes no pods yet, with what it lacks as the message of
-/// `Initialized`; nothing where they say so already.
+/// Returns the conditions of a claim whose node has joined but is not initialized, with the reason as the message of
+/// `Initialized`; `None` if they are unchanged.
 pub(super) fn lacks(claim: &SeenClaim, what: &str) -> Option<Vec<Value>> {
     let mut conditions = claim.conditions.clone();
     let found = conditions.iter_mut().find(|condition| condition["type"] == INITIALIZED)?;

@@ -1,4 +1,4 @@
-//! What follows from Azure's refusal of a write: the same again later, another choice, or nothing more.
+//! The consequence of Azure's refusal of a write: retry, another choice, or give up.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,24 +9,24 @@ use crate::arm::{BuyAs, Fault};
 use crate::model::{CapacityType, Refusal, RefusedBecause, RefusedPlace};
 use crate::plan::Choice;
 
-/// The code where Azure gives none.
+/// Code used if Azure gives none.
 const NO_CODE: &str = "Refused";
 
-/// Azure's time for which a network interface is kept for the VM that failed with it.
+/// Time for which Azure reserves a network interface for the VM that failed with it.
 const RESERVED: SignedDuration = SignedDuration::from_secs(180);
 
-/// Returns what follows from a fault. `choice` is what was to be bought, if anything was; `because` is for people.
+/// Returns the consequence of a fault. `choice` is the choice to be bought, if any; `because` is for users.
 #[must_use]
 pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: Timestamp) -> Performed {
     let code: &str = if fault.code.is_empty() { NO_CODE } else { &fault.code };
     let what = (fault.kind != FaultKind::Other).then(|| fault.said().into());
     match fault.kind {
-        // Azure says when.
+        // Azure gives the time.
         FaultKind::Throttled if fault.retry_after_seconds.is_some() => {
             Performed::later(fault.retry_after(), because)
         }
         FaultKind::NicReserved => Performed::later(RESERVED, because),
-        // Nobody here can bring about what they wait for, and it may come about at any time: a role, a lock that is taken off,
+        // nodeform cannot fix the cause, but it may disappear at any time: a missing role, a lock that is removed,
         // addresses that become free.
         FaultKind::Throttled
         | FaultKind::Unavailable
@@ -64,7 +64,7 @@ pub fn consequence(fault: &Fault, because: &str, choice: Option<&Choice>, now: T
     }
 }
 
-/// What Azure will not sell for a while after it refused a choice.
+/// Returns the offerings that Azure will not sell for a while after it refused a choice.
 fn refusal(fault: &Fault, choice: &Choice, now: Timestamp) -> Option<Refusal> {
     let buy_as = match choice.capacity_type {
         CapacityType::Spot => BuyAs::Spot,

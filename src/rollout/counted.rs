@@ -1,7 +1,7 @@
-//! What limits count: the nodes that are there or on their way, and what each has.
+//! The nodes that limits count: those that exist or are being created, with their capacity.
 //!
-//! As in Karpenter, a node counts until it is gone. One that has not joined counts as what its plan promises, or where that
-//! is another plan, as what its pods ask for.
+//! As in Karpenter, a node counts until it is deleted. A node that has not joined counts with the capacity that this
+//! plan expects or, if another plan created it, with the requests of its pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,13 +13,13 @@ use crate::model::{ClaimName, NodeName, Quantity, ResourceName, Resources};
 use crate::plan::ChangeId;
 use crate::review::{ApprovedPlan, Room};
 
-/// Returns what the node of a create will have.
+/// Returns the capacity of a create's node.
 pub(super) fn planned<'p>(plan: &'p ApprovedPlan, create: &ChangeId) -> Option<&'p Resources> {
     let spec = &plan.spec().changes.get(create)?.change.create()?.spec;
     plan.execution().launches.get(spec).map(|launch| &launch.capacity)
 }
 
-/// Returns the room beside the nodes that are there or on their way.
+/// Returns the remaining limits after the nodes that exist or are being created.
 pub(super) fn room(ground: Ground<'_>) -> Room<'_> {
     let Ground { plan, world, .. } = ground;
     let mut room = ground.brakes().room();
@@ -44,7 +44,7 @@ fn asked(requests: &BTreeMap<Arc<str>, Value>) -> Resources {
     sum
 }
 
-/// Reads what a node has. An amount that cannot be read counts as nothing.
+/// Parses a node's capacity. Amounts that cannot be parsed are ignored.
 fn amounts(map: &Value) -> Resources {
     let mut sum = Resources::none();
     for (name, amount) in map.as_object().into_iter().flatten() {

@@ -1,6 +1,6 @@
-//! One node that comes: NodeClaim, network interface, VM, and then the Node as it joins.
+//! Creates one node: NodeClaim, network interface, VM, and then the Node's registration and initialization.
 //!
-//! Each look at the world gives the next side effect. A VM that failed is gone before another is tried; one whose Node
+//! Each look at the world gives the next side effect. A failed VM is deleted before another is tried; a VM whose Node
 //! has registered is never deleted as failed.
 
 use std::collections::BTreeMap;
@@ -24,30 +24,30 @@ use crate::plan::execution::LaunchChoice;
 use crate::plan::{ChangeId, Create, mark};
 use crate::world::seen::{Provisioning, SeenClaim, SeenNode, SeenVm};
 
-/// How long a VM may take to join: Karpenter's time for registration.
+/// How long a VM may take to join: Karpenter's registration timeout.
 const JOIN_WAIT: SignedDuration = SignedDuration::from_mins(15);
 
-/// How many VMs of a create may come and not join, each of another size.
+/// Maximum number of VMs of a create that may fail to join, each of another size.
 const SILENT_MAX: usize = 2;
 
-/// Our code where a VM was gone before its node had joined.
+/// Code if a VM was gone before its node joined.
 const VM_GONE: &str = "VmGone";
-/// Our code where Azure says no more than that it failed.
+/// Code if Azure only reports that the VM failed.
 const VM_FAILED: &str = "ProvisioningFailed";
-/// Our code where every choice left was refused a short while ago.
+/// Code if a choice was refused recently.
 const REFUSED: &str = "RefusedBefore";
-/// Our code where a second plan does not list the choice any more.
+/// Code if a second plan no longer lists the choice.
 const NOT_LISTED: &str = "NoLongerChosen";
-/// Our code where no VM could be launched in time.
+/// Code if no VM could be launched in time.
 const NOT_LAUNCHED: &str = "NotLaunched";
-/// Our code where something that is not ours has the name.
+/// Code if a resource that is not nodeform's has the name.
 const NAME_TAKEN: &str = "NameTaken";
-/// How many names are tried beside those that are taken.
+/// Maximum number of alternative names to try.
 const NAMES_MAX: usize = 3;
-/// Our code where somebody deleted the claim meanwhile.
+/// Code if the claim was deleted in the meantime.
 const CLAIM_DELETED: &str = "NodeClaimDeleted";
 
-/// One create, and what it is made from.
+/// One create, with its context.
 #[derive(Clone, Copy, Debug)]
 struct Coming<'a> {
     ground: Ground<'a>,
@@ -55,10 +55,10 @@ struct Coming<'a> {
     create: &'a Create,
 }
 
-/// Returns what is next for a create.
+/// Returns the next step of a create.
 pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Standing {
     let coming = Coming { ground, id, create };
-    // What has come is made no more, whatever becomes of it.
+    // A finished create is never repeated, whatever happens to its node.
     if let Some(outcome) = ground.memory.recorded.get(id).filter(|outcome| outcome.is_so()) {
         return Standing::Settled(outcome.clone());
     }
@@ -85,7 +85,7 @@ pub(super) fn create(ground: Ground<'_>, id: &ChangeId, create: &Create) -> Stan
     }
 }
 
-/// How a create ends whose node has joined and is to go by now: whoever removes it drains it first.
+/// Returns the outcome of a create whose node has joined and is being removed by now: the removal drains it first.
 fn gone_by(claim: &SeenClaim, name: &ClaimName) -> Option<Outcome> {
     let goes = claim.deleting_since.is_some() || Removing::of(claim).is_some();
     match goes && claim.is(REGISTERED) {
@@ -98,7 +98,7 @@ fn gone_by(claim: &SeenClaim, name: &ClaimName) -> Option<Outcome> {
 }
 
 impl Coming<'_> {
-    /// Nothing was begun, or nothing is left.
+    /// Handles a missing claim: the create has not started, or nothing is left of it.
     fn without_claim(&self) -> Standing {
         let Self { ground, id, create } = *self;
         match ground.memory.recorded.get(id) {
@@ -108,7 +108,7 @@ impl Coming<'_> {
         }
     }
 
-    /// Goes on with a choice.
+    /// Continues with a choice.
     fn launch(&self, claim: &SeenClaim, journal: &Launching, choice: &LaunchChoice) -> Standing {
         if let Some(leftover) = self.leftover_vm(1..journal.attempt) {
             return leftover;
@@ -116,7 +116,8 @@ impl Coming<'_> {
         let standing = self.attempted(claim, journal.clone(), choice);
         match (self.leftover_interface(1..journal.attempt), standing) {
             (None, standing) => standing,
-            // Azure keeps the interface of a VM that failed for minutes: the next attempt has its own and goes on.
+            // Azure keeps the interface of a failed VM for minutes; the next attempt has its own and continues
+            // meanwhile.
             (Some(leftover), Standing::Acts(mut actions)) => {
                 if let Standing::Acts(more) = leftover {
                     actions.extend(more);
@@ -127,7 +128,7 @@ impl Coming<'_> {
         }
     }
 
-    /// Goes on with the attempt that is tried.
+    /// Continues the current attempt.
     fn attempted(&self, claim: &SeenClaim, journal: Launching, choice: &LaunchChoice) -> Standing {
         let Self { ground, id, create } = *self;
         let name = vm_name(create, journal.attempt);
@@ -140,7 +141,7 @@ impl Coming<'_> {
         }
         let Some(vm) = ground.world.vm(&vm_id) else {
             if claim.is(LAUNCHED) && names(claim, &vm_id) {
-                // Of a node that is Ready the list of VMs is the one to doubt.
+                // If the node is Ready, the list of VMs is more likely to be wrong.
                 if ground.world.node_of(&vm_id).is_some_and(|(_, node)| node.is_ready) {
                     return Standing::waits(format!("Azure to list VM `{name}` again (its node is Ready)"));
                 }
@@ -166,12 +167,12 @@ impl Coming<'_> {
             };
         };
         let registered = claim.is(REGISTERED);
-        // Whose tags somebody took off once its node was there is known by its id.
+        // After registration a VM is identified by its id, even if its tags were removed.
         if !registered && self.is_foreign(&vm.tags) {
             return self.other_name(claim, &journal);
         }
         match vm.state {
-            // The end of the operation says why, and what else is refused for it.
+            // The operation in progress will return the reason and further refusals.
             Provisioning::Failed if !registered && self.is_being_made(&tried) => {
                 Standing::waits(format!("the state of VM `{name}` in Azure"))
             }
@@ -185,8 +186,8 @@ impl Coming<'_> {
         }
     }
 
-    /// Gives up where no VM is launched in the time for registration, whatever keeps it: who is refused tries again until
-    /// then. The time runs from the claim's creation, and anew from the end of a VM that came and did not join.
+    /// Gives up if no VM is launched within the registration timeout, for whatever reason; refused attempts are retried
+    /// until then. The time starts at the claim's creation, and again after a VM that started and did not join.
     fn late(&self, claim: &SeenClaim, journal: &Launching, vm_id: &str) -> Option<Standing> {
         let Self { ground, id, .. } = *self;
         if claim.is(REGISTERED) || claim.is(LAUNCHED) && names(claim, vm_id) {
@@ -208,14 +209,14 @@ impl Coming<'_> {
         self.ground.memory.in_flight.contains(&Action { change: self.id.clone(), effect }.key())
     }
 
-    /// Puts the extension while the node joins, and writes down that it is there, since no list shows it.
+    /// Adds the billing extension while the node joins, and records it in the journal, because no list shows it.
     fn bill(&self, claim: &SeenClaim, journal: &Launching, vm: &SeenVm) -> Standing {
         let Self { ground, id, create } = *self;
         let effect = Effect::PutExtension(attempt(create, claim, journal.attempt, journal.choice));
         let extension = Action { change: id.clone(), effect };
         let joins = self.joins(claim, journal, vm);
         let key = extension.key();
-        // A node without it works as well; only its bill is not AKS's.
+        // A node works without it too; only its billing differs from AKS'.
         let has_ended = ground.memory.done.contains(&key) || ground.memory.failed.contains_key(&key);
         match joins {
             Standing::Acts(mut actions) => {
@@ -231,7 +232,7 @@ impl Coming<'_> {
         }
     }
 
-    /// The VM is there: its node joins.
+    /// Handles an existing VM: waits for its node to join, then registers and initializes it.
     fn joins(&self, claim: &SeenClaim, journal: &Launching, vm: &SeenVm) -> Standing {
         let Self { ground, id, create } = *self;
         let name = &create.claim;
@@ -280,8 +281,8 @@ impl Coming<'_> {
         Standing::waits_until(format!("node `{}`: {}", found.0, join::lacks(claim, found.1)), deadline)
     }
 
-    /// Right before a node takes pods, those that wait for it are told: nobody else takes their room then. Each is told once;
-    /// one that is bound, gone or cannot be told is passed over.
+    /// Nominates the node for its pending pods just before it accepts pods, so that no others take its capacity. Each
+    /// pod is nominated once; those that are bound, deleted or cannot be patched are skipped.
     fn nominates(&self, (name, node): (&NodeName, &SeenNode)) -> Option<Standing> {
         let Self { ground, id, .. } = *self;
         let planned = ground.execution().nominations.get(id).filter(|_| join::is_unregistered(node))?;
@@ -299,7 +300,7 @@ impl Coming<'_> {
         (!actions.is_empty()).then_some(Standing::Acts(actions))
     }
 
-    /// A node that had joined is gone.
+    /// Handles a joined node that is gone.
     fn lost(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
         match claim.is(INITIALIZED) {
             true => Standing::Settled(Outcome::Done),
@@ -307,21 +308,21 @@ impl Coming<'_> {
         }
     }
 
-    /// The image of the machine that is tried.
+    /// Returns the image of the current choice.
     fn image(&self, journal: &Launching) -> Option<&str> {
         let execution = self.ground.execution();
         let choice = execution.choices(&self.create.spec).get(journal.choice)?;
         execution.machines.get(&choice.machine).map(|machine| &*machine.image)
     }
 
-    /// What a failed action leads to.
+    /// Returns the consequence of a failed action.
     fn after_failure(&self, claim: &SeenClaim, journal: &Launching, name: &str) -> Option<Standing> {
         let Self { ground, id, create } = *self;
         let tried = attempt(create, claim, journal.attempt, journal.choice);
         let effects = [Effect::PutInterface(tried.clone()), Effect::CreateVm(tried), Effect::CreateToken];
         let key = |effect| Action { change: id.clone(), effect }.key();
         let failed = effects.into_iter().find_map(|effect| ground.memory.failed.get(&key(effect)))?;
-        // What was made after all, as where an answer was lost, is gone on with.
+        // If the VM exists after all, for example because a response was lost, continue with it.
         let vm = ground.world.vm(&ground.vm_id(name));
         if vm.is_some_and(|vm| vm.state != Provisioning::Failed) {
             return None;
@@ -333,7 +334,7 @@ impl Coming<'_> {
         })
     }
 
-    /// Goes on with the next choice that was not refused, and of whose size and image no VM came and did not join.
+    /// Continues with the next choice that was not refused and of whose size no VM failed to join.
     fn next_choice(&self, claim: &SeenClaim, journal: &Launching, why: (&str, Option<&str>)) -> Standing {
         let Self { ground, create, .. } = *self;
         let choices = ground.execution().choices(&create.spec);
@@ -351,7 +352,7 @@ impl Coming<'_> {
         self.journal(claim, &Launching { choice: next, ..after }, "try another choice for")
     }
 
-    /// Tries the same choice under another name: what has this one is not ours, and stays.
+    /// Retries the same choice under another name: the resource with this name is not nodeform's and is kept.
     fn other_name(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
         let taken = journal.failed.iter().filter(|given_up| &*given_up.code == NAME_TAKEN).count();
         match taken < NAMES_MAX {
@@ -364,12 +365,12 @@ impl Coming<'_> {
         }
     }
 
-    /// Whether a resource was not made for this create.
+    /// Returns whether a resource was not created for this create.
     fn is_foreign(&self, tags: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
         foreign(tags, &self.ground.execution().cluster, Some(self.id)).is_some()
     }
 
-    /// A network interface that was made for this create.
+    /// Returns a reference to a network interface that was created for this create.
     fn made(&self, id: Arc<str>) -> InterfaceRef {
         InterfaceRef { id, made_for: Some(self.id.clone()) }
     }
@@ -391,7 +392,7 @@ impl Coming<'_> {
         act(self.id, patch_claim(&self.create.claim, what, noted))
     }
 
-    /// No choice is left: what was made goes, and then the claim.
+    /// Handles a create without remaining choices: deletes its resources, then the claim.
     fn retreat(&self, claim: &SeenClaim, journal: &Launching) -> Standing {
         let Self { ground, id, create } = *self;
         if let Some(leftover) = self.leftover(1..journal.attempt + 1) {
@@ -403,10 +404,10 @@ impl Coming<'_> {
         let_claim_go(id, &create.claim, claim)
     }
 
-    /// What is said of a create that did not succeed.
+    /// Returns the outcome of a failed create.
     fn failure(&self, journal: &Launching) -> Outcome {
         let choices = self.ground.execution().choices(&self.create.spec);
-        // One after the other mostly fail for one reason, which is said once.
+        // Consecutive attempts mostly fail for the same reason, which is reported once.
         let mut tried: Vec<(String, Vec<String>)> = Vec::new();
         for given_up in &journal.failed {
             let choice = choices.get(given_up.choice).map(|LaunchChoice { choice, .. }| choice);
@@ -425,12 +426,12 @@ impl Coming<'_> {
         Outcome::Failed { code, because: tried.into_iter().map(said).collect::<Vec<_>>().join("; ").into() }
     }
 
-    /// The next step in removing what earlier attempts left, if they left anything.
+    /// Returns the next step in removing the leftovers of earlier attempts, if there are any.
     fn leftover(&self, attempts: Range<u32>) -> Option<Standing> {
         self.leftover_vm(attempts.clone()).or_else(|| self.leftover_interface(attempts))
     }
 
-    /// The next step in removing the VM of an earlier attempt, and its Node.
+    /// Returns the next step in removing an earlier attempt's VM and its Node.
     fn leftover_vm(&self, attempts: Range<u32>) -> Option<Standing> {
         let Self { ground, id, create } = *self;
         attempts.into_iter().find_map(|number| {
@@ -464,7 +465,7 @@ impl Coming<'_> {
         })
     }
 
-    /// The next step in removing the network interface of an earlier attempt.
+    /// Returns the next step in removing an earlier attempt's network interface.
     fn leftover_interface(&self, attempts: Range<u32>) -> Option<Standing> {
         let Self { ground, id, create } = *self;
         attempts.into_iter().find_map(|number| {
@@ -487,7 +488,7 @@ impl Coming<'_> {
     }
 }
 
-/// Whether a claim names this VM.
+/// Returns whether a claim names this VM.
 fn names(claim: &SeenClaim, vm: &str) -> bool {
     let id = claim.provider_id.as_deref().and_then(|id| id.strip_prefix("azure://"));
     id.is_some_and(|id| id.eq_ignore_ascii_case(vm))

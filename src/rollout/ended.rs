@@ -1,4 +1,4 @@
-//! How a rollout ended, change by change.
+//! The result of a rollout, change by change.
 
 use std::collections::BTreeMap;
 
@@ -10,21 +10,21 @@ use super::outcome::{Outcome, Standing};
 use super::told::told;
 use crate::plan::ChangeId;
 
-/// How a rollout ended.
+/// The result of a rollout.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// What became of each change; one that is not here has not ended.
+    /// Outcomes of finished changes.
     pub outcomes: BTreeMap<ChangeId, Outcome>,
-    /// The changes that have not ended, each with what it waits for.
+    /// Unfinished changes, each with what it waits for.
     pub open: BTreeMap<ChangeId, String>,
     /// Whether it was stopped.
     pub is_stopped: bool,
-    /// For how long nothing had gone on, where that ended it.
+    /// Time without progress, if that ended it.
     pub stalled_for: Option<SignedDuration>,
 }
 
 impl Ended {
-    /// Returns where everything stands at the end; what failed and would have been tried again is said with its reason.
+    /// Returns the final state; failed actions that would have been retried are reported with their reason.
     #[must_use]
     pub fn of(next: &Next, memory: &Memory, is_stopped: bool) -> Self {
         let mut ended = Self { is_stopped, ..Self::default() };
@@ -46,13 +46,13 @@ impl Ended {
         ended
     }
 
-    /// Returns whether the world is as the plan wants it, less what reviewers struck.
+    /// Returns whether the plan is fully applied, except for changes struck in review.
     #[must_use]
     pub fn is_so(&self) -> bool {
         self.open.is_empty() && self.outcomes.values().all(Outcome::is_so)
     }
 
-    /// Returns how many changes the world is not as they wanted it.
+    /// Returns the number of changes that are not applied.
     #[must_use]
     pub fn not_done(&self) -> usize {
         self.open.len() + self.outcomes.values().filter(|outcome| !outcome.is_so()).count()

@@ -1,4 +1,4 @@
-//! What happens while a plan is carried out, for whoever shows it.
+//! Events while a plan is applied, for display.
 
 use std::collections::BTreeMap;
 
@@ -7,71 +7,71 @@ use super::action::Action;
 use super::outcome::{Outcome, Standing, Wait};
 use crate::plan::ChangeId;
 
-/// What happened, for whoever shows it.
+/// An event, for display.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// A side effect has begun.
+    /// An action was started.
     Began(Action),
-    /// It was had.
+    /// An action was done.
     Did(Action),
-    /// It was not, and is tried again.
+    /// An action failed and is retried.
     TriesAgain {
-        /// Which.
+        /// The action.
         action: Action,
-        /// Why.
+        /// The reason.
         because: String,
-        /// Whether that has not been said of it before.
+        /// Whether this reason is new for the action.
         is_new: bool,
     },
-    /// It was not, and is not tried again as it was.
+    /// An action failed and is not retried unchanged.
     Failed {
-        /// Which.
+        /// The action.
         action: Action,
-        /// Why.
+        /// The reason.
         because: String,
     },
-    /// It panicked, which is a bug, and is tried again.
+    /// An action panicked, which is a bug, and is retried.
     Panicked {
-        /// Which.
+        /// The action.
         action: Action,
-        /// With what words.
+        /// The panic message.
         because: String,
     },
     /// A change waits.
     Waits {
-        /// Which.
+        /// The change.
         change: ChangeId,
-        /// For what.
+        /// What it waits for.
         wait: Wait,
     },
-    /// A change has ended.
+    /// A change is finished.
     Settled {
-        /// Which.
+        /// The change.
         change: ChangeId,
-        /// How.
+        /// The outcome.
         outcome: Outcome,
     },
-    /// A part of the world could not be read; nothing is done until it can.
+    /// A part of the world could not be read; nothing is done until it can be.
     Blind {
-        /// What, and why.
+        /// The part, and the reason.
         because: String,
     },
 }
 
-/// Where changes were told to stand, so that each news is told once.
+/// The last reported standings, so that each change of them is reported once.
 #[derive(Clone, Debug, Default)]
 pub struct News {
     told: BTreeMap<ChangeId, Standing>,
 }
 
 impl News {
-    /// Returns what has changed about where changes stand.
+    /// Returns the events for standings that have changed.
     pub fn of(&mut self, next: &Next) -> Vec<Event> {
         let mut events = Vec::new();
         for (change, standing) in &next.standings {
             match (standing, self.told.get(change)) {
                 (standing, Some(told)) if standing == told => continue,
-                // Only the time has changed until which it waits.
+                // Only the end of the wait has changed.
                 (Standing::Waits(wait), Some(Standing::Waits(told))) if wait.what == told.what => {}
                 (Standing::Waits(wait), _) => {
                     events.push(Event::Waits { change: change.clone(), wait: wait.clone() });
@@ -86,19 +86,19 @@ impl News {
         events
     }
 
-    /// Ends a change that nothing more is done of.
+    /// Settles a change for which nothing more is done.
     pub fn settle(&mut self, change: ChangeId, outcome: Outcome) -> Event {
         self.told.insert(change.clone(), Standing::Settled(outcome.clone()));
         Event::Settled { change, outcome }
     }
 
-    /// Returns how a change ended, if it has.
+    /// Returns a change's outcome if it is finished.
     #[must_use]
     pub fn outcome(&self, change: &ChangeId) -> Option<&Outcome> {
         self.told.get(change)?.outcome()
     }
 
-    /// Returns how every change ended that has.
+    /// Returns the outcomes of all finished changes.
     #[must_use]
     pub fn outcomes(&self) -> BTreeMap<ChangeId, Outcome> {
         let ended =

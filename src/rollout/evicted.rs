@@ -1,4 +1,4 @@
-//! Spot VMs that Azure took away, as NodeClaims say it whose VM is gone.
+//! Spot VMs that Azure evicted, detected from NodeClaims whose VM is gone.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use super::own::absent::{Absent, confirmed};
 use crate::model::{CapacityType, SkuName, Zone, label};
 use crate::world::seen::{Seen, SeenClaim};
 
-/// A spot VM that Azure took away.
+/// A spot VM that Azure evicted.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Evicted {
     /// The UID of its NodeClaim.
@@ -20,7 +20,7 @@ pub struct Evicted {
     pub zone: Zone,
 }
 
-/// Returns the spot VMs that are gone although nobody removes them, each confirmed by a request for the one VM.
+/// Returns the spot VMs that are gone without being removed, each confirmed by a request for that VM.
 #[must_use]
 pub fn evicted(seen: &Seen, memory: &Memory) -> BTreeSet<Evicted> {
     let is_gone = |claim: &SeenClaim| {

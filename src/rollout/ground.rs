@@ -1,4 +1,4 @@
-//! What each decision of a rollout is made from: the approved plan, the world as it was seen, and what is known beside.
+//! The inputs of every rollout decision: the approved plan, the observed world, and the process's memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use crate::review::{ApprovedPlan, Brakes};
 use crate::world::seen::{SeenClaim, SeenNode, Whole};
 use serde_json::{Value, json};
 
-/// What decisions are made from.
+/// The inputs of a decision.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ground<'a> {
     /// The plan.
     pub(super) plan: &'a ApprovedPlan,
     /// The world.
     pub(super) world: Whole<'a>,
-    /// What the process knows beside.
+    /// The process's own knowledge.
     pub(super) memory: &'a Memory,
 }
 
@@ -33,23 +33,24 @@ impl<'a> Ground<'a> {
         self.plan.execution()
     }
 
-    /// What keeps changes that have not begun: as it is now, or where nobody has looked since, as it was approved.
+    /// Returns the brakes on changes that have not started: the current ones, or if not read since, those at approval.
     pub(super) fn brakes(&self) -> &'a Brakes {
         self.memory.brakes.as_ref().unwrap_or_else(|| self.plan.brakes())
     }
 
-    /// The id of a VM of this name in the group of the nodes.
+    /// Returns the id of a VM with this name in the node resource group.
     pub(super) fn vm_id(&self, name: &str) -> String {
         self.execution().cluster.resource("Microsoft.Compute/virtualMachines", name)
     }
 
-    /// The id of a network interface of this name in the group of the nodes.
+    /// Returns the id of a network interface with this name in the node resource group.
     pub(super) fn interface_id(&self, name: &str) -> String {
         self.execution().cluster.resource("Microsoft.Network/networkInterfaces", name)
     }
 }
 
-/// The name of the VM of an attempt: that of the plan at the first, with `-2`, `-3` and so on afterwards.
+/// Returns the name of an attempt's VM: the plan's for the first one, with `-2`, `-3` and so on appended for later
+/// ones.
 #[must_use]
 pub fn vm_name(create: &Create, attempt: u32) -> Arc<str> {
     match attempt {
@@ -58,7 +59,7 @@ pub fn vm_name(create: &Create, attempt: u32) -> Arc<str> {
     }
 }
 
-/// Makes the attempt of a create.
+/// Builds an attempt of a create.
 pub(super) fn attempt(create: &Create, claim: &SeenClaim, number: u32, choice: usize) -> Attempt {
     Attempt {
         claim: create.claim.clone(),
@@ -69,18 +70,18 @@ pub(super) fn attempt(create: &Create, claim: &SeenClaim, number: u32, choice: u
     }
 }
 
-/// Has one side effect next.
+/// Returns a standing with a single side effect.
 pub(super) fn act(change: &ChangeId, effect: Effect) -> Standing {
     Standing::Acts(vec![Action { change: change.clone(), effect }])
 }
 
-/// Changes fields of a NodeClaim.
+/// Patches fields of a NodeClaim.
 pub(super) fn patch_claim(name: &ClaimName, what: &'static str, operations: Operations) -> Effect {
     Effect::Patch(ObjectPatch { object: Object::Claim(name.clone()), is_status: false, what, operations })
 }
 
-/// Sets fields of the status of a NodeClaim; what is `null` is left as it is. Its conditions are a list of which each stays
-/// that was seen: they rest on the others.
+/// Sets fields of a NodeClaim's status; `null` leaves a field unchanged. The conditions are replaced as a whole, so the
+/// patch tests that the others are as they were seen.
 pub(super) fn patch_status(
     (name, claim): (&ClaimName, &SeenClaim),
     what: &'static str,
@@ -106,12 +107,12 @@ pub(super) fn patch_status(
     Effect::Patch(ObjectPatch { object: Object::Claim(name.clone()), is_status: true, what, operations })
 }
 
-/// Changes fields of a Node.
+/// Patches fields of a Node.
 pub(super) fn patch_node(name: &NodeName, what: &'static str, operations: Operations) -> Effect {
     Effect::Patch(ObjectPatch { object: Object::Node(name.clone()), is_status: false, what, operations })
 }
 
-/// The keys of a Node's taints, in their order.
+/// Returns the keys of a Node's taints in order.
 pub(super) fn taint_keys(node: &SeenNode) -> Vec<&str> {
     node.taints.iter().map(|taint| &*taint.key).collect()
 }

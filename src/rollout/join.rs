@@ -1,4 +1,4 @@
-//! A Node that joins: what is written to it and to its NodeClaim until it takes pods, in Karpenter's order.
+//! A joining Node: the writes to it and its NodeClaim until it is ready for pods, in Karpenter's order.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::model::{ClaimName, NodeName, Taint, label};
 use crate::plan::mark;
 use crate::world::seen::{SeenClaim, SeenNode};
 
-/// The taint with which a kubelet starts; Karpenter's.
+/// Karpenter's taint with which a kubelet starts.
 const UNREGISTERED: &str = "karpenter.sh/unregistered";
 
-/// How long a node may lack something after it has registered until its claim says what, of the cloud's clock.
+/// How long a registered node may stay uninitialized before its claim reports the reason, in the cloud's clock.
 pub(super) const PATIENCE: SignedDuration = SignedDuration::from_mins(1);
 
-/// Taints that Kubernetes itself puts on nodes that have just started.
+/// Taints that Kubernetes sets on nodes that have just started.
 const EPHEMERAL: [&str; 4] = [
     "node.kubernetes.io/not-ready",
     "node.kubernetes.io/unreachable",
@@ -29,7 +29,7 @@ const EPHEMERAL: [&str; 4] = [
     "node.kubernetes.io/network-unavailable",
 ];
 
-/// The VM was made: the claim says which it is.
+/// Marks a claim as launched and records its VM.
 pub(super) fn launched(
     (name, claim): (&ClaimName, &SeenClaim),
     vm: &str,
@@ -37,7 +37,7 @@ pub(super) fn launched(
     now: Timestamp,
 ) -> Effect {
     let mut others = claim.clone();
-    // The VM of an earlier attempt said so before.
+    // An earlier attempt's VM already set this condition.
     others.conditions.retain(|condition| condition["type"] != LAUNCHED);
     let fields = [
         ("providerID", json!(format!("azure://{vm}"))),
@@ -47,12 +47,12 @@ pub(super) fn launched(
     patch_status((name, claim), "mark as launched", &fields)
 }
 
-/// Whether a node takes no pods yet, for want of being registered.
+/// Returns whether a node accepts no pods because it is not registered.
 pub(super) fn is_unregistered(node: &SeenNode) -> bool {
     has_taint(node, UNREGISTERED)
 }
 
-/// Returns what is written next while a node joins; nothing where it waits, or is done.
+/// Returns the next write while a node joins; `None` if it has to wait or is done.
 pub(super) fn next(
     (claim_name, claim): (&ClaimName, &SeenClaim),
     (name, node): (&NodeName, &SeenNode),
@@ -86,8 +86,8 @@ pub(super) fn next(
     None
 }
 
-/// Returns the write that says on a claim what its node lacks until it takes pods, once that has lasted: every node lacks
-/// something while it starts.
+/// Returns the write that reports on a claim why its node is not initialized, once that has lasted: every node is
+/// incomplete while it starts.
 pub(super) fn explains(
     (name, claim): (&ClaimName, &SeenClaim),
     node: &SeenNode,
@@ -99,10 +99,10 @@ pub(super) fn explains(
     Some(patch_status((name, claim), "say what it lacks of", &[("conditions", json!(conditions))]))
 }
 
-/// What a Node gets when it registers: what its claim says of labels, annotations and taints.
+/// Returns the patch that registers a Node: labels, annotations and taints of its claim.
 fn registration(claim: &SeenClaim, node: &SeenNode) -> Operations {
     let labels = texts(&claim.labels).chain([(label::REGISTERED, "true")]);
-    // The journal of a launch is the claim's own.
+    // The launch journal stays on the claim.
     let annotations =
         texts(&claim.annotations).filter(|(key, _)| ![LAUNCH, mark::ITEM, label::MADE_FOR].contains(key));
     let has = |taint: &&Taint| {
@@ -136,7 +136,7 @@ fn is_initialized(claim: &SeenClaim, node: &SeenNode) -> bool {
     lacking(claim, node).is_none()
 }
 
-/// Says what a node lacks until it takes pods.
+/// Describes what a node lacks before it is initialized.
 pub(super) fn lacks(claim: &SeenClaim, node: &SeenNode) -> String {
     lacking(claim, node).unwrap_or_else(|| "its NodeClaim is not initialized yet".to_owned())
 }

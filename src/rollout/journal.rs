@@ -1,7 +1,7 @@
-//! How far a change has come, as it stands on its NodeClaim: what a rollout that starts anew goes on from.
+//! The progress of a change, stored on its NodeClaim: a new process resumes the rollout from it.
 //!
-//! The annotations are text of others' reach: what is not readable is taken for the beginning, which is safe, since
-//! names and `If-None-Match` keep a VM from being made twice.
+//! Anyone can edit the annotations: unreadable content is treated as the beginning, which is safe because names and
+//! `If-None-Match` prevent a VM from being created twice.
 
 use std::fmt;
 use std::sync::Arc;
@@ -12,27 +12,27 @@ use serde::{Deserialize, Serialize};
 use crate::plan::ChangeId;
 use crate::world::seen::SeenClaim;
 
-/// The annotation that says how far a launch has come.
+/// Annotation with the progress of a launch.
 pub const LAUNCH: &str = "nodeform.dev/launch";
 
-/// The annotation that says which plan removes the node, and since when.
+/// Annotation with the plan that removes the node, and since when.
 pub const REMOVAL: &str = crate::model::label::REMOVAL;
 
-/// Our code where a VM did not join in time.
+/// Code if a VM did not join in time.
 pub const NOT_JOINED: &str = "NotJoined";
 
-/// How far a launch has come.
+/// The progress of a launch.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Launching {
-    /// Which VM is tried, from 1: each has a name of its own.
+    /// Number of the current attempt, from 1; each has its own VM name.
     pub attempt: u32,
-    /// Which choice is tried; as many as there are means that none is left.
+    /// Index of the current choice; the number of choices means that none is left.
     pub choice: usize,
-    /// Whether the extension for billing was put on the VM of this attempt, or was refused for as long as it is tried.
+    /// Whether this attempt's VM has the billing extension, or adding it was refused until given up.
     #[serde(default)]
     pub billed: bool,
-    /// Why the choices before were given up, in their order.
+    /// Why earlier choices were given up, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed: Vec<GivenUp>,
 }
@@ -42,9 +42,9 @@ pub struct Launching {
 pub struct GivenUp {
     /// The choice.
     pub choice: usize,
-    /// Azure's code, or ours.
+    /// Azure's code, or nodeform's.
     pub code: Arc<str>,
-    /// What Azure refused, in a few words: a code alone may say one thing of many.
+    /// Short description of Azure's refusal: a code alone may be ambiguous.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub what: Option<Arc<str>>,
 }
@@ -75,11 +75,11 @@ impl Launching {
     /// Returns the annotation's text.
     #[must_use]
     pub fn text(&self) -> String {
-        // Numbers and texts: it always has a JSON form.
+        // It only contains numbers, booleans and strings, so serialization does not fail.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// Returns the next attempt of another choice, after one that failed with a code, in these words where there are any.
+    /// Returns the next attempt with another choice, after one that failed with a code and an optional description.
     #[must_use]
     pub fn after(&self, (code, what): (&str, Option<&str>), choice: usize) -> Self {
         let mut failed = self.failed.clone();
@@ -87,7 +87,7 @@ impl Launching {
         Self { attempt: self.attempt + 1, choice, billed: false, failed }
     }
 
-    /// Returns the choices whose VMs came and did not join, each with the number of its attempt.
+    /// Returns the choices whose VMs started but did not join, each with its attempt number.
     pub fn silent(&self) -> impl Iterator<Item = (u32, usize)> {
         let attempts = (1..).zip(&self.failed);
         attempts
@@ -96,20 +96,20 @@ impl Launching {
     }
 }
 
-/// Which change removes a node, and since when.
+/// The change that removes a node, and since when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Removing {
     /// The plan's id.
     pub plan: Arc<str>,
     /// The change.
     pub change: ChangeId,
-    /// Since when.
+    /// Start of the removal.
     pub since: Timestamp,
-    /// Whether it carried no pods of workloads by then. A mark that does not say counts as one of a node that did.
+    /// Whether it had no workload pods at that time. A mark without this information counts as non-empty.
     pub is_empty: bool,
 }
 
-/// What the mark of an empty node ends in.
+/// Suffix of an empty node's mark.
 const EMPTY: &str = "empty";
 
 impl Removing {
@@ -129,7 +129,7 @@ impl Removing {
 }
 
 impl fmt::Display for Removing {
-    /// Writes it as the annotation has it: `PLAN/CHANGE/TIME`, and `/empty` where it is.
+    /// Writes the annotation's format: `PLAN/CHANGE/TIME`, with `/empty` appended for an empty node.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(formatter, "{}/{}/{}", self.plan, self.change, self.since)?;
         if self.is_empty { write!(formatter, "/{EMPTY}") } else { Ok(()) }

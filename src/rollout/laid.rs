@@ -1,7 +1,8 @@
-//! What other plans have begun, laid over what was seen: a look shows what is written only once it is.
+//! Overlays the changes that other plans have just started on the observed world, because a look only shows finished
+//! writes.
 //!
-//! So that plans that share a look never begin more together than budgets, drains and the breaker let go. Must never be
-//! laid over what its own plan goes on from: that waits until the objects are there.
+//! This way plans that share a look never start more together than budgets, drains and the circuit breaker allow. Never
+//! overlaid for a plan's own progress: that waits until the objects exist.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -18,7 +19,7 @@ use crate::world::Whole;
 use crate::world::seen::{Seen, SeenClaim};
 
 impl Next {
-    /// Returns the side effects by which changes begin: NodeClaims that are written, and marks of removals.
+    /// Returns the side effects that start changes: created NodeClaims and removal marks.
     #[must_use]
     pub fn begins(&self) -> Vec<Action> {
         let acts = self.standings.values().filter_map(|standing| match standing {
@@ -33,7 +34,7 @@ fn begins(effect: &Effect) -> bool {
     matches!(effect, Effect::CreateClaim(_)) || marked(effect).is_some()
 }
 
-/// The NodeClaim that is marked as going, and the mark.
+/// Returns the NodeClaim that is marked for removal, and the mark.
 fn marked(effect: &Effect) -> Option<(&ClaimName, &str)> {
     let Effect::Patch(ObjectPatch { object: Object::Claim(name), operations, .. }) = effect else {
         return None;
@@ -41,7 +42,7 @@ fn marked(effect: &Effect) -> Option<(&ClaimName, &str)> {
     Some((name, operations.entry(ANNOTATIONS, REMOVAL)?))
 }
 
-/// Returns what was seen with what other plans have begun.
+/// Returns the observed world with the changes that other plans have started.
 #[must_use]
 pub fn laid<'s>(seen: &'s Seen, begun: &[(&ApprovedPlan, &Action)]) -> Cow<'s, Seen> {
     let Some(Whole { at, .. }) = seen.whole().filter(|_| !begun.is_empty()) else {
@@ -62,7 +63,7 @@ pub fn laid<'s>(seen: &'s Seen, begun: &[(&ApprovedPlan, &Action)]) -> Cow<'s, S
     Cow::Owned(laid)
 }
 
-/// A NodeClaim that is being written.
+/// Returns a NodeClaim that is being created.
 fn coming(plan: &ApprovedPlan, action: &Action, at: jiff::Timestamp) -> SeenClaim {
     let mut creates = plan.spec().creates().filter(|(id, _, _)| **id == action.change);
     let item = (mark::ITEM.into(), action.change.0.clone());

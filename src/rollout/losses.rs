@@ -1,7 +1,7 @@
-//! The nodes with pods that went of late, by time: what the breaker measures.
+//! Recently removed nodes with pods, by time: the input of the circuit breaker.
 //!
-//! They come from the marks of removals and from what was recorded of those whose NodeClaims are gone, so that a node that is
-//! gone still counts, and neither another plan nor a restart forgets it. Nodes that carried no pods of workloads are none.
+//! Losses are read from removal marks, and from records of those whose NodeClaims are gone. So a deleted node still
+//! counts, and neither another plan nor a restart forgets it. Nodes without workload pods do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,32 +14,32 @@ use super::memory::Memory;
 use crate::model::{ClaimName, NodeName, PoolName, Safety};
 use crate::world::seen::SeenClaim;
 
-/// The time in which losses are counted together, of the cloud's clock.
+/// Window in which losses are counted together, in the cloud's clock.
 const WINDOW: SignedDuration = SignedDuration::from_mins(10);
 
-/// By how much a removal may begin later than its mark says, which has the time of the look before it.
+/// Maximum delay of a removal after the time in its mark, which is that of the preceding look.
 const LATE: SignedDuration = SignedDuration::from_secs(5);
 
-/// Returns for how long a loss counts, by the clock here.
+/// Returns how long a loss counts, in local time.
 pub(super) fn window(memory: &Memory) -> SignedDuration {
     memory.wait(WINDOW).saturating_add(LATE)
 }
 
-/// A node with pods that went, or goes.
+/// A node with pods that was or is being removed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Loss {
-    /// When its removal began.
+    /// Start of its removal.
     pub at: Timestamp,
     /// Its NodeClaim.
     pub claim: ClaimName,
     /// Its NodePool.
     pub pool: Option<PoolName>,
-    /// The plan that removed it, by its id.
+    /// Id of the plan that removed it.
     pub plan: Arc<str>,
 }
 
 impl Loss {
-    /// Returns the losses that NodeClaims are marked as.
+    /// Returns the losses from the removal marks of NodeClaims.
     pub(super) fn of(claims: &BTreeMap<ClaimName, SeenClaim>) -> impl Iterator<Item = Self> + '_ {
         claims.iter().filter_map(|(name, claim)| {
             let Removing { plan, since, is_empty, .. } = Removing::of(claim)?;
@@ -48,28 +48,29 @@ impl Loss {
         })
     }
 
-    /// Returns whether the NodeClaim is there and is not to go any more. A later one of the same name is another.
+    /// Returns whether the NodeClaim exists and its removal was cancelled. A newer claim of the same name does not
+    /// count.
     pub(super) fn is_taken_back(&self, claims: &BTreeMap<ClaimName, SeenClaim>) -> bool {
         let claim = claims.get(&self.claim).filter(|claim| Removing::of(claim).is_none());
         claim.and_then(|claim| claim.created).is_some_and(|created| created <= self.at)
     }
 }
 
-/// What was lost of a pool, or of all.
+/// The losses of a pool or of the cluster.
 #[derive(Debug, Default)]
 struct Tally {
-    /// When, the oldest first.
+    /// Times of the losses, oldest first.
     lost: Vec<Timestamp>,
-    /// How many nodes carry pods, those that were lost among them.
+    /// Number of nodes with pods, lost ones included.
     full: usize,
 }
 
-/// Why no more may be lost now.
+/// Why no more nodes may be lost now.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Broken {
-    /// Why, for people.
+    /// The reason, for users.
     pub(super) because: String,
-    /// When the next one may go.
+    /// Time when the next node may be removed.
     pub(super) until: Option<Timestamp>,
 }
 
@@ -84,7 +85,7 @@ pub(super) struct Losses<'a> {
 }
 
 impl<'a> Losses<'a> {
-    /// Counts them.
+    /// Counts the losses.
     pub(super) fn of(ground: Ground<'a>) -> Self {
         let of_workloads = ground.world.pods.iter().filter(|pod| pod.is_of_workload());
         let mut losses = Self {
@@ -118,12 +119,13 @@ impl<'a> Losses<'a> {
         pool.into_iter().for_each(|pool| change(self.pools.entry(pool.clone()).or_default()));
     }
 
-    /// Returns whether a node carries pods of workloads.
+    /// Returns whether a node has workload pods.
     pub(super) fn is_full(&self, node: &NodeName) -> bool {
         self.full_nodes.contains(node)
     }
 
-    /// Returns why a node may not go now, beside others of its pool and of all that are about to, where that is so.
+    /// Returns why a node may not be removed now, in addition to the nodes of its pool and of the cluster that are
+    /// about to be.
     pub(super) fn broken(
         &self,
         (pool, node): (Option<&PoolName>, &NodeName),
@@ -145,7 +147,7 @@ impl<'a> Losses<'a> {
         })
     }
 
-    /// Counts a node that begins to go.
+    /// Counts a node whose removal starts.
     pub(super) fn begins(&mut self, (pool, node): (Option<&PoolName>, &NodeName), at: Timestamp) {
         if self.is_full(node) {
             self.tallies(pool, |tally| tally.lost.push(at));

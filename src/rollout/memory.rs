@@ -1,7 +1,7 @@
-//! What the process that rolls out knows beside the world: what it is doing, and what went wrong.
+//! What the rollout process knows beyond the world: its running actions and its errors.
 //!
-//! It only spares repetition and makes errors heard. A process that starts anew with nothing here comes to the same end,
-//! since all that decides stands in objects.
+//! Only avoids repetition and reports errors. A new process with empty memory reaches the same result, because
+//! everything that decides is stored in objects.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,103 +20,104 @@ use crate::plan::{ChangeId, Choice};
 use crate::review::Brakes;
 use crate::world::seen::{Provisioning, Seen};
 
-/// The wait after the first failure, of the cloud's clock; doubled after each further one.
+/// Wait after the first failure, in the cloud's clock; doubled after each further one.
 const BACK_OFF_FIRST: SignedDuration = SignedDuration::from_secs(5);
 
-/// The longest wait after a failure.
+/// Maximum wait after a failure.
 const BACK_OFF_LONGEST: SignedDuration = SignedDuration::from_mins(5);
 
-/// How long a VM may be going before it is told to go once more: Azure now and then forgets an operation.
+/// How long a VM may be in deletion before it is deleted again: Azure occasionally loses an operation.
 const GOING: SignedDuration = SignedDuration::from_mins(15);
 
-/// How often an eviction was refused, every five seconds, until a PodDisruptionBudget counts as one that lets nothing go:
-/// five minutes, in which an evicted pod is up again elsewhere.
+/// Number of refusals of an eviction, one every five seconds, after which a PodDisruptionBudget counts as blocking:
+/// five minutes, enough for an evicted pod to be ready elsewhere.
 const REFUSED_LONG: u32 = 60;
 
-/// What the process knows beside the world.
+/// What the process knows beyond the world.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Memory {
-    /// What is being done.
+    /// Actions in progress.
     pub in_flight: BTreeSet<ActionKey>,
-    /// What is not to be tried again before a time.
+    /// Actions that are backing off, with the time of the next attempt.
     pub not_before: BTreeMap<ActionKey, Timestamp>,
-    /// What this process has done that no list shows.
+    /// Completed actions of this process that no list shows.
     pub done: BTreeSet<ActionKey>,
-    /// What has failed and is tried again.
+    /// Failed actions that are retried.
     pub tries: BTreeMap<ActionKey, Tries>,
-    /// What failed and is not tried again as it was.
+    /// Failed actions that are not retried unchanged.
     pub failed: BTreeMap<ActionKey, Failed>,
-    /// What Azure refused to sell.
+    /// Azure's refusals.
     pub refusals: Vec<Refusal>,
-    /// What became of changes, as the ledger has it.
+    /// Outcomes of changes, as recorded in the ledger.
     pub recorded: BTreeMap<ChangeId, Outcome>,
-    /// The bootstrap tokens that this process has made.
+    /// The bootstrap tokens that this process created.
     pub tokens: Tokens,
-    /// When it was confirmed that objects are gone that no list shows.
+    /// Times when unlisted objects were confirmed to be gone.
     pub confirmed: BTreeMap<Absent, Timestamp>,
-    /// Since when claims whose Node had joined have none.
+    /// Claims whose Node had joined and is gone, with the time when it was first missing.
     pub nodeless: BTreeMap<ClaimName, Timestamp>,
-    /// Since when VMs of ours have no NodeClaim, by id in lower case, in lists that were whole all the while.
+    /// The cluster's VMs without a NodeClaim in consecutive complete lists, by id in lower case, with the time since
+    /// when.
     pub orphans: BTreeMap<Arc<str>, Timestamp>,
-    /// Since when VMs are seen as going, or were told to go, by id in lower case.
+    /// VMs in deletion, by id in lower case, with the start time or that of the last delete request.
     pub going: BTreeMap<Arc<str>, Timestamp>,
-    /// Whether nothing new is to begin.
+    /// Whether no new change is started.
     pub is_stopping: bool,
-    /// Whether removals that have begun are taken back, as far as their VMs are still there.
+    /// Whether started removals are rolled back if their VMs still exist.
     pub is_taking_back: bool,
-    /// The removals that begin all the same: half of them is done.
+    /// Removals that are started nevertheless because half of the replacement is done.
     pub finishing: BTreeSet<ChangeId>,
-    /// What keeps changes that have not begun, as it was read last; `None`: as it was when the plan was approved.
+    /// The brakes on changes that have not started, as last read; `None` means those at the plan's approval.
     pub brakes: Option<Brakes>,
-    /// How many nodes of other plans come that take the pods of others, none of which goes yet: by pool.
+    /// Number of new nodes of other plans whose pods come from nodes none of which is being removed yet, by pool.
     pub coming_elsewhere: BTreeMap<PoolName, usize>,
-    /// The nodes with pods that went of late, by whatever plan.
+    /// Recently removed nodes with pods, of all plans.
     pub losses: BTreeSet<Loss>,
-    /// By what every wait is divided, at least 1: that of a simulated cloud.
+    /// Divisor of every wait, at least 1: the speed of a simulated cloud.
     pub clock_speed: u32,
 }
 
-/// An action that has failed and is tried again.
+/// A failed action that is retried.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tries {
-    /// How often.
+    /// Number of failures.
     pub times: u32,
-    /// What happened last, for people.
+    /// The last reason, for users.
     pub because: Arc<str>,
-    /// The code of who refused it last.
+    /// Code of the last refusal.
     pub code: Option<Arc<str>>,
-    /// Whether it was refused or not answered, unlike what only takes its time.
+    /// Whether it was refused or got no response, as opposed to only taking time.
     pub is_refused: bool,
-    /// Since when that is what happens.
+    /// Time since which the reason has been the same.
     pub since: Timestamp,
 }
 
-/// What became of an attempt that is repeated.
+/// The result of a repeated attempt.
 struct Attempt<'a> {
     because: &'a str,
     code: Option<Arc<str>>,
     is_refused: bool,
 }
 
-/// Why an action is not tried again as it was.
+/// Why an action is not retried unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failed {
     /// Azure's code, or the API server's reason.
     pub code: Arc<str>,
-    /// What happened, for people.
+    /// The reason, for users.
     pub because: Arc<str>,
-    /// What Azure refuses, in a few words, where its code is one of those that we know.
+    /// Short description of Azure's refusal, if its code is known.
     pub what: Option<Arc<str>>,
-    /// What follows for the change.
+    /// The consequence for the change.
     pub then: Then,
 }
 
-/// What follows for a change from a failed action.
+/// The consequence of a failed action for its change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Then {
-    /// Another choice may do.
+    /// Try another choice.
     NextChoice,
-    /// Nothing of it can be done.
+    /// Give up the change.
     GiveUp,
 }
 
@@ -147,7 +148,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// Notes which nodes and VMs go, and what is there again, before it is asked what is next.
+    /// Records nodes and VMs in deletion, and objects that exist again. Call before computing the next step.
     pub fn look(&mut self, seen: &Seen) {
         let (window, at) = (losses::window(self), seen.at);
         self.losses.extend(seen.claims.iter().flat_map(Loss::of));
@@ -163,14 +164,14 @@ impl Memory {
         }
     }
 
-    /// Returns whether a VM has been going for so long that it is told to go once more.
+    /// Returns whether a VM has been in deletion for so long that it is deleted again.
     #[must_use]
     pub fn lingers(&self, vm: &str, now: Timestamp) -> bool {
         let since = self.going.get(vm.to_ascii_lowercase().as_str());
         since.is_some_and(|since| now.duration_since(*since) >= self.wait(GOING))
     }
 
-    /// Notes that an action begins.
+    /// Records that an action starts.
     pub fn begins(&mut self, action: &Action) {
         self.in_flight.insert(action.key());
         if matches!(action.effect, Effect::CreateVm(_)) {
@@ -178,7 +179,7 @@ impl Memory {
         }
     }
 
-    /// Takes in what became of an action at a time, and returns what is told of it.
+    /// Records the result of an action, and returns the event to report.
     pub fn take_in(&mut self, action: Action, performed: Performed, now: Timestamp) -> Event {
         let key = action.key();
         self.in_flight.remove(&key);
@@ -218,7 +219,7 @@ impl Memory {
                 self.refusals.extend(refusal.map(|refusal| {
                     let wait = self.wait(refusal.until.duration_since(now));
                     let until = now.saturating_add(wait).unwrap_or(Timestamp::MAX);
-                    // People read it.
+                    // Rounded for readability.
                     Refusal { until: until.round(jiff::Unit::Second).unwrap_or(until), ..*refusal }
                 }));
                 self.fail(action, failed)
@@ -226,7 +227,7 @@ impl Memory {
         }
     }
 
-    /// Notes that an action failed; returns whether it did so for the first time in these words, and how often it did.
+    /// Records a failure; returns whether the reason is new, and the number of failures.
     fn tried(&mut self, key: &ActionKey, attempt: Attempt<'_>, now: Timestamp) -> (bool, u32) {
         let Attempt { because, code, is_refused } = attempt;
         let tries = self.tries.entry(key.clone());
@@ -246,7 +247,7 @@ impl Memory {
         (is_new, tries.times)
     }
 
-    /// Notes what was done and no list shows.
+    /// Records a completed action that no list shows.
     fn note(&mut self, action: &Action, now: Timestamp) {
         match &action.effect {
             Effect::Confirm(absent) => {
@@ -278,14 +279,14 @@ impl Memory {
         Event::Failed { action, because }
     }
 
-    /// Returns a wait of the cloud's clock as it is here.
+    /// Converts a wait from the cloud's clock to local time.
     #[must_use]
     pub fn wait(&self, wait: SignedDuration) -> SignedDuration {
         let speed = i64::from(self.clock_speed.max(1));
         SignedDuration::from_millis((wait.as_millis() / i128::from(speed)).try_into().unwrap_or(i64::MAX))
     }
 
-    /// Returns what fails of a change and is tried again, the last of it, with the time of the next try.
+    /// Returns a change's most recent failure that is retried, with the time of the next attempt.
     #[must_use]
     pub fn trouble(&self, change: &ChangeId) -> Option<(&Tries, Option<Timestamp>)> {
         let prefix = format!("{change}: ");
@@ -301,7 +302,7 @@ impl Memory {
         matches!(action.effect, Effect::Evict(_)) && times >= REFUSED_LONG
     }
 
-    /// Returns whether Azure refused this choice a short while ago.
+    /// Returns whether a refusal of this choice by Azure is still active.
     #[must_use]
     pub fn is_refused(&self, choice: &Choice, now: Timestamp) -> bool {
         self.refusals.iter().any(|refusal| {
@@ -318,7 +319,7 @@ impl Memory {
     }
 }
 
-/// How long an action rests that has failed so often.
+/// Returns the wait after this many failures.
 fn back_off(times: u32) -> SignedDuration {
     let doubled = 2_i32.saturating_pow(times.saturating_sub(1).min(16));
     BACK_OFF_FIRST.saturating_mul(doubled).min(BACK_OFF_LONGEST)

@@ -1,4 +1,4 @@
-//! When an approved plan is carried out: what may be done next, and where each change stands.
+//! Applies an approved plan: computes the next actions and the standing of each change.
 //!
 //! ```text
 //!  ApprovedPlan ┐                                  ┌─ Act: side effects, each one write
@@ -6,9 +6,9 @@
 //!  Memory ──────┘                                  └─ Settled: what became of it
 //! ```
 //!
-//! What is next is a function of the plan, the world and the time: the journal stands in objects, so that a process that
-//! starts anew goes on. It decides when, never what. Must never look at reasons or evidence, or delete on what was not
-//! seen.
+//! The next steps are a function of the plan, the world and the time: the journal is stored in objects, so a new
+//! process resumes. Decides when to act, never what to do. Never uses reasons or evidence, and never deletes because of
+//! missing data.
 
 pub mod action;
 mod conditions;
@@ -68,31 +68,31 @@ use crate::world::seen::SeenClaim;
 use ground::Ground;
 use pace::{Begin, Pace};
 
-/// The longest that Azure may take for one operation, of its clock: then the world says how far it is.
+/// Maximum duration of one Azure operation, in Azure's clock; afterwards its state is read from the world.
 pub const OPERATION_WAIT: SignedDuration = SignedDuration::from_mins(30);
 
-/// What is next.
+/// The next steps of a rollout.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Next {
-    /// What may be done now, in the order of the plan.
+    /// Actions that may start now, in the order of the plan.
     pub actions: Vec<Action>,
-    /// Where each change stands.
+    /// The standing of each change.
     pub standings: BTreeMap<ChangeId, Standing>,
-    /// When the world is to be looked at even if nothing happens.
+    /// Time of the next look at the world, even if nothing happens.
     pub wake: Option<Timestamp>,
-    /// Why nothing can be decided, where a part of the world could not be read.
+    /// Whether a part of the world could not be read, so nothing can be decided.
     pub blind: bool,
 }
 
 impl Next {
-    /// Returns whether every change has ended.
+    /// Returns whether every change is settled.
     #[must_use]
     pub fn is_finished(&self) -> bool {
         !self.blind && self.standings.values().all(|standing| standing.outcome().is_some())
     }
 
-    /// Returns whether all that is left waits for what nobody here can bring about: a freeze, a budget, or
-    /// PodDisruptionBudgets that have let no pod go for long.
+    /// Returns whether all remaining changes wait for something outside nodeform's control: a freeze, a budget, or
+    /// PodDisruptionBudgets that have refused evictions for long.
     #[must_use]
     pub fn only_waits(&self, memory: &Memory) -> bool {
         let waits = |standing: &Standing| match standing {
@@ -104,7 +104,7 @@ impl Next {
     }
 }
 
-/// Returns what may be done next.
+/// Returns the next steps.
 #[must_use]
 pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
     let Some(world) = seen.whole() else {
@@ -125,7 +125,7 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
             };
             next.standings.insert(id.clone(), standing);
         }
-        // What a freeze or a budget keeps is for another time, and keeps nothing back.
+        // Changes held by a freeze or a budget belong to another time and block no later wave.
         let is_braked =
             |standing: &Standing| matches!(standing, Standing::Waits(Wait { on: WaitsOn::Brake, .. }));
         let is_over = |(id, standing): (&ChangeId, &Standing)| {
@@ -157,21 +157,21 @@ pub fn next(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> Next {
     next
 }
 
-/// Whether the node of a create has joined.
+/// Returns whether the node of a create has joined.
 fn has_joined(ground: Ground<'_>, id: &ChangeId) -> bool {
     let create = ground.spec().changes.get(id).and_then(|planned| planned.change.create());
     let claim = create.and_then(|create| ground.world.claims.get(&create.claim));
     claim.is_some_and(|claim| claim.is(conditions::REGISTERED))
 }
 
-/// Leaves one action of each key: the bootstrap token is every create's.
+/// Removes actions with duplicate keys: all creates share one bootstrap token.
 fn once(actions: &mut Vec<Action>) {
     let mut keys = BTreeSet::new();
     actions.retain(|action| keys.insert(action.key()));
 }
 
-/// Ends a change whose next side effect cannot be had. Attempts at VMs have other ways, which `create` knows, and a node
-/// comes whether or not its pods know of it.
+/// Settles a change whose next action has failed. Exceptions: `create` has alternatives for failed VM attempts, and a
+/// failed nomination does not stop a node.
 fn heeding(ground: Ground<'_>, standing: Standing) -> Standing {
     let Standing::Acts(actions) = &standing else { return standing };
     let is_attempt = |action: &&Action| {
@@ -232,7 +232,7 @@ fn standing<'a>(
     }
 }
 
-/// Where a change stands that may begin, or not yet, or never.
+/// Returns the standing of a change that may start now, later, or never.
 fn begun_or(may_begin: Begin, begun: impl FnOnce() -> Standing) -> Standing {
     match may_begin {
         Begin::Now => begun(),
@@ -241,7 +241,8 @@ fn begun_or(may_begin: Begin, begun: impl FnOnce() -> Standing) -> Standing {
     }
 }
 
-/// Where a change stands that is left out. What became of it before, or is so already, is said all the same.
+/// Returns the standing of a change that is left out. An earlier outcome, or one that is already the case, takes
+/// precedence.
 fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &LeftOut) -> Standing {
     if let Some(outcome) = ground.memory.recorded.get(id) {
         return Standing::Settled(outcome.clone());
@@ -262,7 +263,7 @@ fn not_begun(ground: Ground<'_>, id: &ChangeId, change: &Change, left_out: &Left
     }
 }
 
-/// Returns the changes of a plan that have begun: a create with its NodeClaim, a removal with its mark.
+/// Returns the started changes of a plan: creates with a NodeClaim, removals with a mark.
 #[must_use]
 pub fn begun(plan_id: &str, seen: &Seen) -> BTreeSet<ChangeId> {
     let claims = seen.claims.iter().flat_map(BTreeMap::values);
@@ -275,7 +276,8 @@ pub fn begun(plan_id: &str, seen: &Seen) -> BTreeSet<ChangeId> {
     claims.flat_map(of_claim).collect()
 }
 
-/// Returns the removals of a plan that have not begun although a node has that takes their pods: half of a replacement.
+/// Returns the removals of a plan that have not started although a node that takes their pods has: half of a
+/// replacement is done.
 #[must_use]
 pub fn half_begun(execution: &Execution, begun: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
     let is_half = |after: &[ChangeId]| after.iter().any(|create| begun.contains(create));

@@ -1,4 +1,4 @@
-//! What became of a change, and where one stands that has not ended.
+//! The outcome of a finished change, and the standing of an unfinished one.
 
 use std::fmt;
 use std::sync::Arc;
@@ -9,39 +9,39 @@ use serde::{Deserialize, Serialize};
 use super::action::Action;
 use crate::review::LeftOut;
 
-/// What became of a change.
+/// The outcome of a change.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "outcome", rename_all = "camelCase")]
 pub enum Outcome {
-    /// It was done.
+    /// Applied.
     Done,
-    /// It was so already.
+    /// Already the case.
     AlreadySo,
-    /// Nothing asks for it any more.
+    /// No longer needed.
     NoLongerNeeded {
-        /// Why not.
+        /// The reason.
         because: Arc<str>,
     },
-    /// What it was made for no longer holds.
+    /// Outdated: its assumptions no longer hold.
     NoLongerHolds {
-        /// Why not.
+        /// The reason.
         because: Arc<str>,
     },
-    /// A reviewer took it out of the plan.
+    /// Struck in review.
     Struck {
-        /// Why, where no line of its own was struck.
+        /// The reason, unless its own line was struck.
         because: Option<Arc<str>>,
     },
-    /// It was tried and did not succeed.
+    /// Tried without success.
     Failed {
-        /// Azure's code, or ours.
+        /// Azure's code, or nodeform's.
         code: Arc<str>,
-        /// What happened.
+        /// The reason.
         because: Arc<str>,
     },
-    /// It was not begun, since another change failed that it waits for.
+    /// Not started because a change that it waits for failed.
     Withheld {
-        /// Which, and why.
+        /// The other change, and the reason.
         because: Arc<str>,
     },
 }
@@ -61,13 +61,13 @@ impl Outcome {
         }
     }
 
-    /// Returns whether the world is as the change wanted it, or the change is wanted no more.
+    /// Returns whether the change is in effect or no longer wanted.
     #[must_use]
     pub const fn is_so(&self) -> bool {
         matches!(self, Self::Done | Self::AlreadySo | Self::NoLongerNeeded { .. } | Self::Struck { .. })
     }
 
-    /// Returns why the world is not as the change wanted it.
+    /// Returns why the change is not in effect.
     #[must_use]
     pub fn because(&self) -> Option<&str> {
         match self {
@@ -80,7 +80,7 @@ impl Outcome {
         }
     }
 
-    /// Returns how a change ends that is left out, unless it may be begun later.
+    /// Returns the outcome of a change that is left out; `None` if it may still start later.
     pub(super) fn of_left_out(left_out: &LeftOut) -> Option<Self> {
         Some(match left_out {
             LeftOut::Struck(because) => Self::Struck { because: because.clone() },
@@ -96,10 +96,10 @@ impl Outcome {
     }
 }
 
-/// Where a change stands.
+/// The standing of a change.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Standing {
-    /// It has ended.
+    /// It is finished.
     Settled(Outcome),
     /// These side effects are next.
     Acts(Vec<Action>),
@@ -107,32 +107,32 @@ pub enum Standing {
     Waits(Wait),
 }
 
-/// What a change waits for.
+/// The wait of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// For what, for people: `VM aks-general-4ip2n5q6ea to be made`.
+    /// What it waits for, for users: `VM aks-general-4ip2n5q6ea to be made`.
     pub what: String,
-    /// Until when at most; `None`: as long as it takes.
+    /// Latest end of the wait; `None` means unlimited.
     pub until: Option<Timestamp>,
-    /// On what.
+    /// Kind of the wait.
     pub on: WaitsOn,
 }
 
-/// On what a change waits.
+/// The kind of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WaitsOn {
-    /// What is under way in the cluster or in Azure, or a time that comes soon.
+    /// An operation in progress in the cluster or in Azure, or a time in the near future.
     World,
     /// Another change of the plan.
     Change,
-    /// Its turn: budgets, drains under way or the breaker let no more begin beside what is under way.
+    /// Its turn: budgets, drains in progress or the circuit breaker allow no more concurrent changes.
     Turn,
-    /// A freeze or a budget: nobody here can bring it about.
+    /// A freeze or a budget, outside nodeform's control.
     Brake,
 }
 
 impl WaitsOn {
-    /// Returns whether it is due and held back.
+    /// Returns whether the change is due but held back.
     #[must_use]
     pub const fn is_held_back(self) -> bool {
         matches!(self, Self::Turn | Self::Brake)
@@ -140,7 +140,7 @@ impl WaitsOn {
 }
 
 impl Wait {
-    /// Waits for as long as somebody keeps it.
+    /// Creates an unlimited wait for a brake.
     pub(super) fn held(what: impl Into<String>) -> Self {
         Self { what: what.into(), until: None, on: WaitsOn::Brake }
     }
@@ -151,7 +151,7 @@ impl Standing {
         Self::Waits(Wait { what: what.into(), until: None, on: WaitsOn::World })
     }
 
-    /// Waits for another change.
+    /// Creates a wait for another change.
     pub(super) fn behind(what: impl Into<String>) -> Self {
         Self::Waits(Wait { what: what.into(), until: None, on: WaitsOn::Change })
     }
@@ -160,7 +160,7 @@ impl Standing {
         Self::Waits(Wait { what: what.into(), until: Some(until), on: WaitsOn::World })
     }
 
-    /// Returns what became of it, if it has ended.
+    /// Returns the outcome if the change is finished.
     #[must_use]
     pub const fn outcome(&self) -> Option<&Outcome> {
         match self {

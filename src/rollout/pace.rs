@@ -1,10 +1,11 @@
-//! What may begin: brakes, disruption budgets, drains in total, and the breaker, asked before each start.
+//! Decides which changes may start: checks brakes, disruption budgets, the limit of concurrent drains, and the circuit
+//! breaker before each start.
 //!
-//! The breaker: a pool, and the whole cluster once more, may lose at most the larger of 10 and 20 % of the nodes that carry
-//! pods of workloads within ten minutes, or what NodeFleet's `safety` says. Empty nodes do not count.
+//! The circuit breaker: within ten minutes a pool, and likewise the whole cluster, may lose at most the larger of 10
+//! nodes and 20 % of its nodes with workload pods, or the limit in NodeFleet's `safety`. Empty nodes do not count.
 //!
-//! A node that takes the pods of one that goes is made when that one may go: there are never more of them than budgets,
-//! drains and breaker let go.
+//! A replacement node is only created once the node that it replaces may be removed, so there are never more of them
+//! than budgets, drains and the circuit breaker allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,10 +23,10 @@ use crate::plan::{Change, ChangeId, Create, Delete};
 use crate::review::{ApprovedPlan, Braked, Leaving, LeftOut, Room};
 use crate::world::seen::Seen;
 
-/// Whether a change may begin.
+/// Whether a change may start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// It may, or has begun.
+    /// It may start, or has started.
     Now,
     /// Not yet.
     Later(Wait),
@@ -34,7 +35,7 @@ pub(super) enum Begin {
 }
 
 impl Begin {
-    /// It waits for other changes.
+    /// Creates a wait for other changes.
     fn behind(what: impl Into<String>) -> Self {
         Self::Later(Wait { what: what.into(), until: None, on: WaitsOn::Change })
     }
@@ -53,23 +54,24 @@ impl From<Broken> for Wait {
     }
 }
 
-/// What is said of changes that nothing new is begun of.
+/// What changes wait for while no new ones are started.
 const STOPPING: &str = "the next apply: this one is stopping";
 
-/// What is under way, and what may begin beside it.
+/// The changes in progress, and the capacity for further ones.
 #[derive(Debug)]
 pub(super) struct Pace<'a> {
     ground: Ground<'a>,
-    /// How many nodes are on their way out, by whatever plan.
+    /// Number of nodes being removed, by any plan.
     draining: usize,
     /// The nodes of each pool, as its budgets count them.
     nodes: BTreeMap<PoolName, PoolNodes<'a>>,
     losses: Losses<'a>,
-    /// How many nodes come that take the pods of others, none of which goes yet: by pool of the one that is to go.
+    /// Number of new nodes whose pods come from nodes none of which is being removed yet, by pool of the node to
+    /// remove.
     coming: BTreeMap<PoolName, usize>,
-    /// The removals whose pods' new nodes begin at this look.
+    /// Removals whose replacement nodes start in this look.
     admitted: BTreeSet<&'a ChangeId>,
-    /// What limits leave, counted when it is first asked for.
+    /// Remaining limits, computed on first use.
     room: Option<Room<'a>>,
 }
 
@@ -92,7 +94,7 @@ impl<'a> Pace<'a> {
         pace
     }
 
-    /// What keeps every change of this plan that has not begun.
+    /// Returns what blocks every change of this plan that has not started.
     fn stop(&self) -> Option<Begin> {
         if let Some(because) = self.ground.brakes().stop() {
             return Some(Begin::Later(Wait::held(because)));
@@ -100,7 +102,7 @@ impl<'a> Pace<'a> {
         self.ground.memory.is_stopping.then(|| Begin::behind(STOPPING))
     }
 
-    /// How a change ends whose NodePool or class says something else by now.
+    /// Returns the outcome of a change whose NodePool or class has changed since.
     fn changed(&self, id: &ChangeId) -> Option<Begin> {
         let Ground { plan, .. } = self.ground;
         let planned = plan.spec().changes.get(id)?;
@@ -108,7 +110,7 @@ impl<'a> Pace<'a> {
         Some(Begin::Ends(Outcome::no_longer_holds(because)))
     }
 
-    /// Whether a node may be made that is not yet.
+    /// Returns whether a node that does not exist yet may be created.
     pub(super) fn may_create(&mut self, id: &'a ChangeId, create: &Create, is_open: bool) -> Begin {
         if !is_open {
             return Begin::behind("the wave before to end");
@@ -134,7 +136,7 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// Whether a node may be changed in place.
+    /// Returns whether a node may be updated in place.
     pub(super) fn may_update(&self, id: &ChangeId, pool: Option<&PoolName>, is_open: bool) -> Begin {
         if !is_open {
             return Begin::behind("the wave before to end");
@@ -144,7 +146,8 @@ impl<'a> Pace<'a> {
         self.stop().or_else(|| self.changed(id)).or_else(braked).unwrap_or(Begin::Now)
     }
 
-    /// Whether one of the nodes goes, or may go, whose pods a new node takes. One that serves none is for pods that wait.
+    /// Returns whether a new node is needed because a node whose pods it takes is being removed or may be. A node that
+    /// replaces none is for pending pods.
     fn needed(&mut self, create: &ChangeId) -> Begin {
         let served = self.ground.plan.serves(create);
         let (mut waits, mut stays) = (None, None);
@@ -169,7 +172,7 @@ impl<'a> Pace<'a> {
         }
     }
 
-    /// Whether a removal may have the nodes made that take its pods.
+    /// Returns whether the replacement nodes of a removal may be created.
     fn admit(&mut self, id: &'a ChangeId) -> Begin {
         let ground = self.ground;
         if let Some(outcome) = ending(ground, id) {
@@ -192,7 +195,7 @@ impl<'a> Pace<'a> {
         if let Some(changed) = self.changed(id) {
             return changed;
         }
-        // What does not hold any more needs no other node.
+        // An outdated removal needs no replacement.
         if let Standing::Settled(outcome) = remove::remove(ground, id, delete, &Ok(self.is_empty(delete))) {
             return Begin::Ends(outcome);
         }
@@ -203,8 +206,8 @@ impl<'a> Pace<'a> {
         Begin::Now
     }
 
-    /// What keeps a node from going, with so many others made for its pods beside those that are made already; 0 where it
-    /// is about to go itself.
+    /// Returns what blocks a node's removal if `more` replacement nodes are created in addition to existing ones;
+    /// `more` is 0 if the removal itself is about to start.
     fn kept(&self, delete: &Delete, more: usize) -> Option<Wait> {
         let target = &delete.target;
         let (of_pool, all) = match (more, &target.pool) {
@@ -217,7 +220,7 @@ impl<'a> Pace<'a> {
             let nodes = self.nodes.get(pool).cloned();
             let nodes = nodes.unwrap_or(PoolNodes { joined: 0, leaving: 0, not_ready: BTreeSet::new() });
             let out = nodes.leaving + of_pool;
-            // Where nothing else is out, one node goes, however many take its pods.
+            // If no other node is unavailable, one node may be removed, however many replace it.
             let leaving = if out == 0 { 0 } else { out + more.saturating_sub(1) };
             let asked = Leaving { pool, node: &target.node, reason: delete.reason };
             let nodes = PoolNodes { leaving, ..nodes };
@@ -233,7 +236,7 @@ impl<'a> Pace<'a> {
         self.losses.broken((target.pool.as_ref(), &target.node), (of_pool, all)).map(Wait::from)
     }
 
-    /// Whether a removal may begin, given where the changes before it stand.
+    /// Returns whether a removal may start, given the standings of earlier changes.
     pub(super) fn may_delete(
         &self,
         id: &ChangeId,
@@ -272,12 +275,12 @@ impl<'a> Pace<'a> {
         stop.or_else(|| self.changed(id)).or_else(kept).unwrap_or(Begin::Now)
     }
 
-    /// Whether the node of a removal carries no pods of workloads.
+    /// Returns whether the node of a removal has no workload pods.
     pub(super) fn is_empty(&self, delete: &Delete) -> bool {
         !self.losses.is_full(&delete.target.node)
     }
 
-    /// Counts a removal that begins, so that the next one sees it.
+    /// Counts a removal that starts, so that it affects the next one.
     pub(super) fn begins(&mut self, delete: &Delete) {
         let claim = delete.target.claim.as_ref().and_then(|claim| self.ground.world.claims.get(claim));
         if claim.and_then(Removing::of).is_some() {
@@ -300,8 +303,8 @@ impl<'a> Pace<'a> {
     }
 }
 
-/// Returns how many nodes of a plan come, or have come, that take the pods of others, none of which goes yet: by the pool of
-/// the one that is to go.
+/// Returns the number of a plan's nodes that exist or are being created and whose pods come from nodes none of which is
+/// being removed yet, by pool of the node to remove.
 #[must_use]
 pub fn coming(plan: &ApprovedPlan, seen: &Seen, memory: &Memory) -> BTreeMap<PoolName, usize> {
     seen.whole().map(|world| coming_of(Ground { plan, world, memory })).unwrap_or_default()
@@ -321,7 +324,7 @@ fn coming_of(ground: Ground<'_>) -> BTreeMap<PoolName, usize> {
     coming
 }
 
-/// Whether the node of a create comes, or has come.
+/// Returns whether the node of a create exists or is being created.
 fn comes(ground: Ground<'_>, id: &ChangeId, create: &Create) -> bool {
     match ground.memory.recorded.get(id) {
         Some(outcome) => outcome.is_so(),
@@ -333,18 +336,18 @@ fn removal<'a>(ground: Ground<'a>, id: &ChangeId) -> Option<&'a Delete> {
     ground.spec().changes.get(id)?.change.delete()
 }
 
-/// Whether a removal has begun.
+/// Returns whether a removal has started.
 fn goes(ground: Ground<'_>, id: &ChangeId) -> bool {
     removal(ground, id).is_some_and(|delete| remove::begun(ground, id, delete).is_some())
 }
 
-/// How a removal that has not begun is known to end without being looked at.
+/// Returns the outcome of a removal that has not started, if it is known without evaluating it.
 fn ending(ground: Ground<'_>, id: &ChangeId) -> Option<Outcome> {
     let known = ground.memory.recorded.get(id).cloned();
     known.or_else(|| ground.plan.left_out().get(id).and_then(Outcome::of_left_out))
 }
 
-/// The nodes of each pool, as budgets count them: of all that have joined, those that go among them.
+/// Returns the nodes of each pool, as budgets count them: all joined nodes, including those being removed.
 fn nodes(ground: Ground<'_>) -> BTreeMap<PoolName, PoolNodes<'_>> {
     let mut pools: BTreeMap<PoolName, PoolNodes<'_>> = BTreeMap::new();
     for claim in ground.world.claims.values() {

@@ -1,4 +1,4 @@
-//! What became of an action: done, to be tried again, or failed, with what follows for the rollout.
+//! The result of an action: done, to be retried, or failed, with the consequence for the rollout.
 
 use std::sync::Arc;
 
@@ -7,66 +7,66 @@ use jiff::SignedDuration;
 use super::memory::{Failed, Then};
 use crate::model::Refusal;
 
-/// What became of an action.
+/// The result of an action.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Performed {
-    /// It was done, or was so already.
+    /// Done, or already the case.
     Done,
-    /// It was not, and may be tried again.
+    /// Not done, but may be retried.
     Again {
-        /// When.
+        /// When to retry.
         after: After,
-        /// Why, for people.
+        /// The reason, for users.
         because: String,
-        /// The code of who refused it.
+        /// Code of the refusal.
         code: Option<Arc<str>>,
     },
-    /// It was not, and is not tried again as it was.
+    /// Not done, and not retried unchanged.
     Failed {
-        /// What follows for the change.
+        /// The consequence for the change.
         failed: Failed,
-        /// What Azure refuses to sell from now on.
+        /// The offerings that Azure refuses to sell from now on.
         refusal: Option<Box<Refusal>>,
     },
 }
 
-/// When an action is tried again.
+/// When an action is retried.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
-    /// As soon as the world was looked at again: what it rested on has changed meanwhile. That is no failure.
+    /// After the next look at the world, because its preconditions have changed. Not a failure.
     Look,
-    /// After a time of the cloud's clock, which somebody named or which is a rule.
+    /// After a fixed time in the cloud's clock, given by a response or a rule.
     Time(SignedDuration),
-    /// Later after each failure: it is refused or not answered, and that may end at any time.
+    /// After an increasing time: it was refused or got no response, which may end at any time.
     BackOff,
 }
 
 impl Performed {
-    /// It may be tried again once the world was looked at.
+    /// Creates a retry after the next look at the world.
     #[must_use]
     pub fn again(because: impl Into<String>) -> Self {
         Self::Again { after: After::Look, because: because.into(), code: None }
     }
 
-    /// It may be tried again after a time of the cloud's clock.
+    /// Creates a retry after a fixed time in the cloud's clock.
     #[must_use]
     pub fn later(after: SignedDuration, because: impl Into<String>) -> Self {
         Self::Again { after: After::Time(after), because: because.into(), code: None }
     }
 
-    /// It is tried again, later after each failure.
+    /// Creates a retry, with a longer wait after each failure.
     #[must_use]
     pub fn backs_off(because: impl Into<String>) -> Self {
         Self::Again { after: After::BackOff, because: because.into(), code: None }
     }
 
-    /// It was refused with a code, and is tried again, later after each refusal.
+    /// Creates a retry of an action refused with a code, with a longer wait after each refusal.
     #[must_use]
     pub fn refused(code: &str, because: impl Into<String>) -> Self {
         Self::Again { after: After::BackOff, because: because.into(), code: Some(code.into()) }
     }
 
-    /// It is not tried again, and nothing else of the change can be done.
+    /// Creates a failure that gives up the whole change.
     #[must_use]
     pub fn given_up(code: &str, because: impl Into<String>) -> Self {
         let (code, because) = (code.into(), because.into().into());

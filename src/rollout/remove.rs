@@ -1,7 +1,8 @@
-//! One node that goes: marked, tainted, drained in Karpenter's four tiers, its VM deleted, and its objects let go last.
+//! Removes one node: mark, taint, drain in Karpenter's four tiers, delete the VM, and finally the objects.
 //!
-//! Nothing of it starts unless the node is the one that was approved. Once it is tainted it is finished: a node that is half
-//! drained helps nobody. Until then pods may come and people may protect it: that is looked at again, and it is taken back.
+//! Nothing starts unless the node is the approved one. Once tainted, a node is always finished, because a half-drained
+//! node is useless. Until then pods may arrive and users may protect it: that is checked again, and the removal is
+//! rolled back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,13 +23,13 @@ use crate::plan::identity::is_named_after;
 use crate::plan::{ChangeId, Delete, Precondition};
 use crate::world::seen::{Provisioning, SeenClaim, SeenNode, SeenPod, SeenVm};
 
-/// What the patch is for by which a removal begins.
+/// Description of the patch that starts a removal.
 pub const MARK: &str = "mark the removal of";
 
-/// Karpenter's value of the label that keeps load balancers from a node.
+/// Karpenter's value of the label that excludes a node from load balancers.
 const NOT_BALANCED: &str = "karpenter";
 
-/// One removal, and what it is made from.
+/// One removal, with its context.
 #[derive(Clone, Copy, Debug)]
 struct Going<'a> {
     ground: Ground<'a>,
@@ -38,7 +39,7 @@ struct Going<'a> {
     removal: &'a Removal,
 }
 
-/// Returns what is next for a removal. `may_begin` says whether its node is empty where it may begin now, or why it may not.
+/// Returns the next step of a removal. `may_begin` is whether its node is empty, or why the removal may not start now.
 pub(super) fn remove(
     ground: Ground<'_>,
     id: &ChangeId,
@@ -64,21 +65,21 @@ pub(super) fn remove(
     }
 }
 
-/// Returns since when a removal has been under way, if it is.
+/// Returns when a removal started, if it has.
 pub(super) fn begun(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> Option<Timestamp> {
     let claim = ground.world.claims.get(delete.target.claim.as_ref()?)?;
     since(ground, id, claim)
 }
 
-/// Since when this plan removes the node of a claim. A change of the same id in another plan is the same node's, and the
-/// time and the checks of that one are not this one's.
+/// Returns since when this plan removes the node of a claim. A change with the same id in another plan concerns the
+/// same node, but its time and checks do not apply here.
 fn since(ground: Ground<'_>, id: &ChangeId, claim: &SeenClaim) -> Option<Timestamp> {
     let begun = Removing::of(claim).filter(|begun| *begun.plan == *ground.plan.id() && begun.change == *id);
     begun.map(|begun| begun.since)
 }
 
-/// Returns whether the VM of the node that a removal means is gone, and the node with it or on its way out: what was
-/// approved is so, and what is left of it the next plan tidies up.
+/// Returns whether the VM of a removal is gone, and its node gone or being deleted: the approved result is reached, and
+/// the next plan cleans up the rest.
 pub(super) fn has_no_vm(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> bool {
     let execution = ground.execution();
     let (Some(identity), Some(removal)) = (execution.nodes.get(id), execution.removals.get(id)) else {
@@ -88,7 +89,7 @@ pub(super) fn has_no_vm(ground: Ground<'_>, id: &ChangeId, delete: &Delete) -> b
 }
 
 impl<'a> Going<'a> {
-    /// Whether there is neither the Node nor its VM nor its NodeClaim.
+    /// Returns whether Node, VM and NodeClaim are all gone.
     fn is_gone(&self) -> bool {
         self.node().is_none() && self.same_vm().is_none() && self.claim().is_none()
     }
@@ -98,7 +99,7 @@ impl<'a> Going<'a> {
         self.is_gone() || self.identity.vm_id.is_some() && self.same_vm().is_none() && is_leaving
     }
 
-    /// The VM, if it is the one that the plan means.
+    /// Returns the VM if it is the plan's.
     fn same_vm(&self) -> Option<&'a SeenVm> {
         let vm = self.ground.world.vm(self.identity.vm.as_deref()?)?;
         (self.identity.vm_id.is_some() && vm.vm_id == self.identity.vm_id).then_some(vm)
@@ -114,12 +115,12 @@ impl<'a> Going<'a> {
         self.is_it(self.identity.node_uid.as_deref(), &found.1.uid).then_some(found)
     }
 
-    /// Whether an object is the one that the plan means; what the plan knows no UID of is not.
+    /// Returns whether an object is the plan's; false if the plan has no UID for it.
     fn is_it(&self, planned: Option<&str>, seen: &str) -> bool {
         planned == Some(seen)
     }
 
-    /// Begins, where all still holds that was approved.
+    /// Starts the removal if everything approved still holds.
     fn begin(&self, claim: Option<(&ClaimName, &SeenClaim)>, may_begin: &Result<bool, Wait>) -> Standing {
         let Self { ground, id, delete, identity, .. } = *self;
         let name = &delete.target.node;
@@ -147,7 +148,7 @@ impl<'a> Going<'a> {
         act(id, patch_claim(claim_name, MARK, marked))
     }
 
-    /// Why the node is no longer the one that was approved, or may no longer go.
+    /// Returns why the node is no longer the approved one, or may no longer be removed.
     fn no_longer_holds(&self, has_claim: bool, has_vm: bool, has_same_vm: bool) -> Option<String> {
         let Self { ground, delete, .. } = *self;
         let name = &delete.target.node;
@@ -206,7 +207,8 @@ impl<'a> Going<'a> {
         None
     }
 
-    /// Whether its Node says that it stands on another VM than the plan means; of a VM that is gone an old Node may say so.
+    /// Returns whether its Node refers to another VM than the plan's. If the plan has no VM, a Node that is not Ready
+    /// may still refer to a deleted one.
     fn stands_on_other_vm(&self) -> bool {
         let Some((_, node)) = self.node() else { return false };
         let Some(found) = node.provider_id.as_deref() else { return false };
@@ -214,7 +216,7 @@ impl<'a> Going<'a> {
         self.identity.vm.as_deref().map_or(node.is_ready, |planned| !planned.eq_ignore_ascii_case(found))
     }
 
-    /// Goes on with what has begun.
+    /// Continues a started removal.
     fn go_on(&self, since: Timestamp) -> Standing {
         let Self { ground, id, .. } = *self;
         let vm = self.identity.vm.as_deref().and_then(|vm| ground.world.vm(vm));
@@ -223,14 +225,14 @@ impl<'a> Going<'a> {
         if let Some(standing) = vm.and_then(|vm| self.undo(vm)) {
             return standing;
         }
-        // A VM whose Node is not listed would go undrained.
+        // A VM whose Node is not listed would be deleted without draining.
         if vm.is_some_and(|vm| vm.state != Provisioning::Deleting)
             && !ground.world.nodes.contains_key(name)
             && let Some(asks) = ground.confirm(id, Absent::Node(name.clone()))
         {
             return asks;
         }
-        // Whatever the plan says of its VM: pods run on a Node that is Ready.
+        // Whatever the plan says about its VM, a Node that is Ready runs pods.
         if let Some((name, node)) = self.node()
             && vm.map_or(node.is_ready, |vm| vm.state != Provisioning::Deleting)
         {
@@ -257,7 +259,7 @@ impl<'a> Going<'a> {
         self.let_go()
     }
 
-    /// Whether a network interface was made for the NodeClaim of this node, in this cluster: by its name and by its tags,
+    /// Returns whether a network interface was created for this node's NodeClaim in this cluster, by its name and tags,
     /// whatever the plan lists.
     fn is_own(&self, nic: &str, tags: &BTreeMap<Arc<str>, Arc<str>>) -> bool {
         let name = nic.rsplit('/').next().unwrap_or(nic);
@@ -274,8 +276,8 @@ impl<'a> Going<'a> {
         })
     }
 
-    /// The VM is gone: what belongs to it goes too. The claim goes last, and only once it is written down that the node is
-    /// gone: its annotation is what a restart goes on from.
+    /// Deletes the resources of a VM that is gone. The claim is deleted last, after the outcome is recorded: a restart
+    /// resumes from its annotation.
     fn let_go(&self) -> Standing {
         let Self { ground, id, .. } = *self;
         let listed = self.identity.vm.as_deref().filter(|vm| ground.world.vm(vm).is_none());
@@ -300,8 +302,8 @@ impl<'a> Going<'a> {
         act(id, Effect::Record(Outcome::Done))
     }
 
-    /// Takes back what has begun, where that is asked for and the VM is still there: the taint first, and the mark last, by
-    /// which it is found again.
+    /// Rolls back a started removal if requested and the VM still exists: first the taint, and last the mark by which
+    /// the removal is found again.
     fn undo(&self, vm: &SeenVm) -> Option<Standing> {
         let memory = self.ground.memory;
         if !memory.is_taking_back || vm.state == Provisioning::Deleting {
@@ -314,7 +316,7 @@ impl<'a> Going<'a> {
         if let Some((name, node)) = self.node().filter(|(_, node)| is_tainted(node)) {
             return Some(act(self.id, patch_node(name, "take the taint off", freed(node))));
         }
-        // By the mark alone a node is found again that no list shows just now and that bears the taint.
+        // Only the mark identifies a tainted node that lists currently omit.
         let name = &self.delete.target.node;
         if !self.ground.world.nodes.contains_key(name)
             && let Some(asks) = self.ground.confirm(self.id, Absent::Node(name.clone()))
@@ -331,7 +333,8 @@ impl<'a> Going<'a> {
         act(self.id, patch_claim(name, "take back the removal of", unmarked))
     }
 
-    /// Takes the mark off again of a node that is not tainted yet and may no longer go; how it ends is said then.
+    /// Removes the mark from a node that is not tainted yet and may no longer be removed; the outcome follows in the
+    /// next step.
     fn take_back(&self, node: &SeenNode) -> Option<Standing> {
         let (name, claim) = self.claim().filter(|_| !is_tainted(node))?;
         self.no_longer_holds(true, true, true)?;
@@ -349,7 +352,7 @@ impl<'a> Going<'a> {
         Some(act(self.id, patch_node(name, "taint", tainted)))
     }
 
-    /// Evicts the pods of the first tier that has any, and waits until they are gone.
+    /// Evicts the pods of the first non-empty tier, and waits until they are gone.
     fn drain(&self, name: &NodeName, since: Timestamp) -> Option<Standing> {
         let ground = self.ground;
         let is_left = |pod: &&SeenPod| pod.is_drained() && !is_stuck(pod, ground.world.at);
@@ -358,7 +361,7 @@ impl<'a> Going<'a> {
         let is_over = self.is_over(since);
         let actions =
             pods.iter().filter(|pod| is_over || tier == self::tier(pod)).filter(|pod| pod.gone_by.is_none());
-        // Whoever has `karpenter.sh/do-not-disrupt` is waited for, as Karpenter does, until the node's grace is over.
+        // Like Karpenter, waits for pods with `karpenter.sh/do-not-disrupt` until the node's grace period ends.
         let actions = actions.filter(|pod| is_over || !pod.is_do_not_disrupt || self.takes_all());
         let actions: Vec<Action> = actions.map(|pod| self.evict(pod, is_over)).collect();
         if actions.is_empty() {
@@ -371,13 +374,13 @@ impl<'a> Going<'a> {
         Some(Standing::Acts(actions))
     }
 
-    /// The node that has been drained by now, unless its pods' time is over.
+    /// Returns the node, which has been drained by now, unless its grace period has ended.
     fn drained(&self, since: Timestamp) -> Option<NodeName> {
         let (name, _) = self.node()?;
         (!self.is_over(since)).then(|| name.clone())
     }
 
-    /// Whether the user asked for the node to go whatever its pods say.
+    /// Returns whether the user requested the removal regardless of its pods.
     const fn takes_all(&self) -> bool {
         matches!(self.delete.reason, DisruptionReason::Destroyed)
     }
@@ -394,7 +397,7 @@ impl<'a> Going<'a> {
         since.checked_add(self.ground.memory.wait(self.removal.grace?)).ok()
     }
 
-    /// Whether the time is over that the node's pods have.
+    /// Returns whether the grace period of the node has ended.
     fn is_over(&self, since: Timestamp) -> bool {
         self.end(since).is_some_and(|end| self.ground.world.at >= end)
     }
@@ -404,7 +407,8 @@ fn is_tainted(node: &SeenNode) -> bool {
     node.taints.iter().any(|taint| &*taint.key == label::DISRUPTED)
 }
 
-/// What lets pods and load balancers come to a node again. Karpenter's label goes: somebody else's stays.
+/// Returns the patch that makes a node available to pods and load balancers again. Only removes Karpenter's value of
+/// the label.
 fn freed(node: &SeenNode) -> Operations {
     let freed = Operations::of(&node.uid).without_taint(&taint_keys(node), label::DISRUPTED);
     match node.labels.get(label::NOT_BALANCED).is_some_and(|value| &**value == NOT_BALANCED) {
@@ -413,7 +417,7 @@ fn freed(node: &SeenNode) -> Operations {
     }
 }
 
-/// The order in which pods go: those of workloads before those of DaemonSets, Kubernetes' own after both.
+/// Returns the eviction order: workload pods first, then DaemonSet pods, then Kubernetes' critical pods.
 const fn tier(pod: &SeenPod) -> u8 {
     match (pod.is_critical, pod.is_of_daemon_set) {
         (false, false) => 0,
@@ -423,13 +427,13 @@ const fn tier(pod: &SeenPod) -> u8 {
     }
 }
 
-/// Whether a pod should have been gone for a minute: its kubelet no longer answers.
+/// Returns whether a pod is more than a minute past its deletion deadline: its kubelet no longer responds.
 fn is_stuck(pod: &SeenPod, now: Timestamp) -> bool {
     const PATIENCE: jiff::SignedDuration = jiff::SignedDuration::from_mins(1);
     pod.gone_by.is_some_and(|end| now.duration_since(end) > PATIENCE)
 }
 
-/// Says which volumes are still attached to a node that has been drained: Karpenter waits for them too.
+/// Describes the volumes still attached to a drained node: Karpenter waits for them too.
 fn detached(node: &NodeName, attachments: &BTreeSet<Arc<str>>) -> String {
     const NAMED_MAX: usize = 3;
     let mut named: Vec<String> = attachments

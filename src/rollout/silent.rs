@@ -1,4 +1,4 @@
-//! VMs that came and did not join in time, as the claims of a plan say it.
+//! VMs that started but did not join in time, as recorded on the claims of a plan.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::model::{ClaimName, PoolName, SkuName};
 use crate::review::ApprovedPlan;
 use crate::world::seen::Seen;
 
-/// A VM that came and did not join in time.
+/// A VM that started but did not join in time.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Silent {
-    /// The NodeClaim that it was made for.
+    /// The NodeClaim that it was created for.
     pub claim: ClaimName,
     /// Its name.
     pub vm: Arc<str>,
@@ -24,7 +24,7 @@ pub struct Silent {
     pub image: Arc<str>,
 }
 
-/// Returns the VMs of a plan's creates that came and did not join, as long as their NodeClaims are there.
+/// Returns the VMs of a plan's creates that started but did not join, as long as their NodeClaims exist.
 #[must_use]
 pub fn silent(plan: &ApprovedPlan, seen: &Seen) -> BTreeSet<Silent> {
     let execution = plan.execution();

@@ -1,7 +1,7 @@
-//! The bootstrap tokens of a rollout: when a new one is due, and which nobody needs any more.
+//! The bootstrap tokens of a rollout: when a new one is due, and which are no longer needed.
 //!
-//! VMs are given the newest one, as long as it lasts for as long as a VM may take to join. What an earlier process gave to
-//! VMs is not known here: the API server removes it when its time is over. Must never hold a token itself, only its number.
+//! VMs get the newest token, as long as it outlives the time that a VM may take to join. Tokens that an earlier process
+//! gave to VMs are not tracked: the API server deletes them on expiry. Never holds a token itself, only its number.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,49 +9,49 @@ use jiff::{SignedDuration, Timestamp};
 
 use crate::plan::ChangeId;
 
-/// How long a token is given to VMs, of the API server's clock: at least an hour is left of it then.
+/// How long a token is given to VMs, in the API server's clock: it is then valid for at least another hour.
 pub const TOKEN_USE: SignedDuration = SignedDuration::from_hours(1);
 
-/// The tokens of this process, by their numbers from 1.
+/// The tokens of this process, by number from 1.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tokens(BTreeMap<u32, Token>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
     made: Timestamp,
-    /// The creates whose VMs were given it.
+    /// The creates whose VMs received it.
     given: BTreeSet<ChangeId>,
 }
 
 impl Tokens {
-    /// The number of the next one.
+    /// Returns the number of the next token.
     fn next(&self) -> u32 {
         self.0.last_key_value().map_or(1, |(number, _)| number + 1)
     }
 
-    /// Notes that another one was made.
+    /// Records a new token.
     pub(super) fn made(&mut self, made: Timestamp) {
         self.0.insert(self.next(), Token { made, given: BTreeSet::new() });
     }
 
-    /// Notes that the VM of a create is given the newest one.
+    /// Records that the VM of a create gets the newest token.
     pub(super) fn give(&mut self, create: &ChangeId) {
         if let Some(mut newest) = self.0.last_entry() {
             newest.get_mut().given.insert(create.clone());
         }
     }
 
-    /// Notes that one is deleted.
+    /// Records the deletion of a token.
     pub(super) fn gone(&mut self, number: u32) {
         self.0.remove(&number);
     }
 
-    /// Whether VMs may be given the newest one.
+    /// Returns whether VMs may still get the newest token.
     pub(super) fn is_fresh(&self, now: Timestamp) -> bool {
         self.0.last_key_value().is_some_and(|(_, newest)| now.duration_since(newest.made) < TOKEN_USE)
     }
 
-    /// Those before the newest one that no VM needs which is starting, each with a create that had it.
+    /// Returns the tokens before the newest that no starting VM needs, each with a create that received it.
     pub(super) fn spent(&self, is_starting: impl Fn(&ChangeId) -> bool) -> Vec<(u32, ChangeId)> {
         let mut others =
             self.0.iter().rev().skip(1).map(|(number, token)| (*number, token)).collect::<Vec<_>>();

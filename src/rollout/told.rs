@@ -1,6 +1,6 @@
-//! What a change that has begun waits for, in words: what stands in the way of its next side effects.
+//! Describes what a started change waits for: the obstacle to its next side effects.
 //!
-//! Must never decide anything: it only says what `next` and `Memory` know.
+//! Never decides anything: only describes what `next` and `Memory` contain.
 
 use jiff::Timestamp;
 
@@ -8,18 +8,18 @@ use super::action::{Action, Effect};
 use super::memory::{Memory, Tries};
 use super::outcome::Standing;
 
-/// What a change waits for.
+/// The described wait of a change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
-    /// For what.
+    /// What it waits for.
     pub what: String,
-    /// Since when, where the change's own record says it.
+    /// Start of the wait, if recorded for the change.
     pub since: Option<Timestamp>,
-    /// Until when at most, or when it is tried again.
+    /// Latest end of the wait, or time of the next attempt.
     pub until: Option<Timestamp>,
 }
 
-/// Returns what a change waits for; nothing of one that has ended, or whose side effects are being had.
+/// Returns what a change waits for; `None` if it is finished or its actions are in progress.
 #[must_use]
 pub fn told(standing: &Standing, memory: &Memory) -> Option<Told> {
     match standing {
@@ -29,7 +29,7 @@ pub fn told(standing: &Standing, memory: &Memory) -> Option<Told> {
     }
 }
 
-/// What keeps side effects that were tried and are tried again: of several the one that is kept longest.
+/// Describes the failure of actions that are retried: of several the longest-lasting one.
 fn refused(actions: &[Action], memory: &Memory) -> Option<Told> {
     let tried = |action: &'_ Action| Some((action.clone(), memory.tries.get(&action.key())?.clone()));
     let mut tried: Vec<(Action, Tries)> = actions.iter().filter_map(tried).collect();

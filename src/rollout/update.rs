@@ -1,8 +1,8 @@
-//! One node that changes in place: labels of the Node, then tags, of what belongs to its VM first and of the VM last, since
-//! these say that all is done.
+//! Updates one node in place: labels of the Node, then tags of its VM's resources, and last those of the VM, which mark
+//! completion.
 //!
-//! Both are merged, so that doing it again changes nothing: after a restart it simply goes on. Must never touch a Node
-//! or a VM that is not the one of the plan.
+//! Both are merged, so repeating is harmless: after a restart the update simply continues. Never touches a Node or a VM
+//! other than the plan's.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::world::seen::{Provisioning, Seen, SeenNode};
 
 type Tags = BTreeMap<Arc<str>, Arc<str>>;
 
-/// Returns whether the labels that a change in place sets are set.
+/// Returns whether the labels of an in-place update are set.
 #[must_use]
 pub fn is_set(update: &Update, seen: &Seen) -> bool {
     let labels = update.new_labels();
@@ -26,7 +26,7 @@ pub fn is_set(update: &Update, seen: &Seen) -> bool {
     !labels.is_empty() && node.is_some_and(has)
 }
 
-/// Returns what is next for a change in place.
+/// Returns the next step of an in-place update.
 pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Standing {
     if let Some(outcome) = ground.memory.recorded.get(id) {
         return Standing::Settled(outcome.clone());
@@ -68,14 +68,14 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
         ground.memory.done.contains(&action.key())
     };
     let last = tag(&vm.id);
-    // Who set the last of them, an earlier run or somebody else, nobody can tell: it is done.
+    // It is unknown whether an earlier run or someone else set the last tags; either way the update is done.
     if is_done(&last) || has(&vm.tags, &tags) {
         return act(id, Effect::Record(Outcome::Done));
     }
     let is_known =
         |resource: &&Arc<str>| ground.world.interface(resource).is_some_and(|found| has(&found.tags, &tags));
     let beside = identity.tagged_beside_vm().filter(|resource| !is_known(resource)).map(tag);
-    // Not every cloud has the extension, and its making may have failed.
+    // Not every cloud has the extension, and creating it may have failed.
     let extension = Effect::Tag(TagRef {
         id: extension::billing_id(&vm.id).into(),
         tags: tags.clone(),
@@ -84,7 +84,7 @@ pub(super) fn update(ground: Ground<'_>, id: &ChangeId, update: &Update) -> Stan
     act(id, beside.chain([extension]).find(|it| !is_done(it)).unwrap_or(last))
 }
 
-/// Whether a resource has all of these tags; the case of names does not count.
+/// Returns whether a resource has all of these tags, ignoring the case of names.
 fn has(found: &Tags, wanted: &Tags) -> bool {
     wanted
         .iter()

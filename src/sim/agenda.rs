@@ -1,72 +1,72 @@
-//! What will happen, in order of time; at one time, in the order in which it was planned.
+//! Event queue, ordered by time; events due at the same time keep the order in which they were scheduled.
 
 use std::collections::BTreeMap;
 
 use jiff::{SignedDuration, Timestamp};
 
-/// Something that is due later.
+/// An event that is due later.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Event {
-    /// An operation of Azure ends: its id.
+    /// An Azure operation ends: its id.
     OperationEnds(String),
-    /// A VM appears although its operation failed: the lower-case name.
+    /// A VM appears although its creation was reported as failed: the lower-case name.
     LateVm(String),
     /// A VM's kubelet starts: the VM's `vmId`.
     Boots(String),
-    /// The kubelet of a node says Ready: the VM's `vmId`.
+    /// The kubelet of a node reports Ready: the VM's `vmId`.
     NodeReady(String),
     /// The cloud provider has initialised a node: the VM's `vmId`.
     NodeInitialized(String),
-    /// The kubelet of a node has been silent for so long that the node is NotReady: the VM's `vmId`.
+    /// The kubelet of a node has been silent long enough for the node to become NotReady: the VM's `vmId`.
     NodeSilent(String),
-    /// The cloud node lifecycle looks after a node whose VM is gone: the VM's `vmId`.
+    /// The cloud node lifecycle controller handles a node whose VM is gone: the VM's `vmId`.
     NodeRemoved(String),
-    /// The containers of a pod run: its UID.
+    /// The containers of a pod start running: its UID.
     PodRuns(String),
     /// The containers of a Job's pod end: its UID.
     PodSucceeds(String),
     /// The containers of a terminating pod have ended: its UID.
     PodGone(String),
-    /// Workload controllers and scheduler look at what has changed.
+    /// Workload controllers and the scheduler process recent changes.
     Reconcile,
-    /// A spot VM is taken back: its `vmId`.
+    /// Azure evicts a spot VM: its `vmId`.
     SpotEviction(String),
-    /// A rule of faults that acts by itself looks for its victim: its index.
+    /// A fault rule that triggers by itself selects its VMs: the rule's index.
     Fault(usize),
 }
 
-/// The events to come.
+/// The pending events.
 #[derive(Clone, Debug)]
 pub(crate) struct Agenda {
     due: BTreeMap<(Timestamp, u64), Event>,
     planned: u64,
-    /// By what every wait is divided.
+    /// The factor by which every wait is divided.
     speed: u32,
 }
 
 impl Agenda {
-    /// An empty agenda of a world in which everything is so many times faster.
+    /// Creates an empty agenda with this speed-up factor.
     pub(crate) fn new(speed: u32) -> Self {
         Self { due: BTreeMap::new(), planned: 0, speed: speed.max(1) }
     }
 
-    /// By what every wait is divided.
+    /// Returns the factor by which every wait is divided.
     pub(crate) const fn speed(&self) -> u32 {
         self.speed
     }
 
-    /// The time after a wait.
+    /// Returns the time after a wait.
     pub(crate) fn time_after(&self, now: Timestamp, wait: SignedDuration) -> Timestamp {
         later(now, wait / i32::try_from(self.speed).unwrap_or(i32::MAX))
     }
 
-    /// Plans an event at a time.
+    /// Schedules an event at a time.
     pub(crate) fn at(&mut self, time: Timestamp, event: Event) {
         self.planned += 1;
         self.due.insert((time, self.planned), event);
     }
 
-    /// Plans an event after a while.
+    /// Schedules an event after a wait.
     pub(crate) fn after(&mut self, now: Timestamp, wait: SignedDuration, event: Event) {
         self.at(self.time_after(now, wait), event);
     }
@@ -86,7 +86,7 @@ impl Agenda {
     }
 }
 
-/// Returns a later time; the end of time where there is none.
+/// Returns a later time, or the maximum timestamp on overflow.
 pub(crate) fn later(now: Timestamp, wait: SignedDuration) -> Timestamp {
     now.checked_add(wait).unwrap_or(Timestamp::MAX)
 }

@@ -1,4 +1,4 @@
-//! The documents of a world, taken apart: what Azure is like, what goes wrong, and the objects of the cluster.
+//! Splits the documents of a world into Azure settings, faults and cluster objects.
 
 use serde_json::Value;
 
@@ -8,22 +8,22 @@ use super::settings::{SettingsFault, SimulatedAzure};
 /// The `apiVersion` of the simulator's own documents.
 const API_VERSION: &str = "nodeform.dev/v1alpha1";
 
-/// What documents say of a world.
+/// Parsed documents of a world.
 #[derive(Debug, Clone, Default)]
 pub struct WorldDocuments {
-    /// What Azure is like.
+    /// Azure settings.
     pub settings: SimulatedAzure,
-    /// What goes wrong.
+    /// Faults to inject.
     pub faults: FaultsFile,
     /// The objects of the cluster.
     pub manifests: Vec<Value>,
 }
 
 impl WorldDocuments {
-    /// Takes documents apart, in their order.
+    /// Parses documents in their order.
     ///
     /// # Errors
-    /// Everything that is wrong with documents of kind `SimulatedAzure` and `SimulatedFaults`.
+    /// All faults of the first invalid `SimulatedAzure` or `SimulatedFaults` document.
     pub fn read(documents: Vec<Value>) -> Result<Self, Vec<SettingsFault>> {
         let mut world = Self::default();
         for document in documents.into_iter().filter(|document| !document.is_null()) {
@@ -42,7 +42,7 @@ fn own_kind(document: &Value) -> Option<&str> {
     (document.get("apiVersion")?.as_str()? == API_VERSION).then_some(document.get("kind")?.as_str()?)
 }
 
-/// Returns the JSON Schemas of the simulator's own documents, by the names of their files.
+/// Returns the JSON Schemas of the simulator's own documents, by file name.
 #[cfg(feature = "schema")]
 #[must_use]
 pub fn schemas() -> [(&'static str, Value); 2] {
@@ -52,11 +52,12 @@ pub fn schemas() -> [(&'static str, Value); 2] {
     ]
 }
 
-/// A longer list is no default that a person reads. What an object has by default its fields say.
+/// Maximum entries of a list shown as a default. Longer lists are not readable; defaults of objects are documented by
+/// their fields.
 #[cfg(feature = "schema")]
 const DEFAULT_ENTRIES_MAX: usize = 3;
 
-/// The schema of a document with this `spec`.
+/// Returns the schema of a document with this `spec`.
 #[cfg(feature = "schema")]
 fn schema(kind: &str, mut spec: Value) -> Value {
     let take = |spec: &mut Value, field: &str| spec.as_object_mut().and_then(|spec| spec.remove(field));

@@ -1,10 +1,10 @@
-//! Chance, from a seed: each draw has a name, so that one more request elsewhere changes no other draw.
+//! Seeded randomness: each draw has a name, so one more request elsewhere does not change other draws.
 
 use jiff::SignedDuration;
 
 use super::settings::Seconds;
 
-/// Draws by name from one seed.
+/// Named draws from one seed.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Draw {
     seed: u64,
@@ -15,9 +15,9 @@ impl Draw {
         Self { seed }
     }
 
-    /// Returns the number that belongs to a name.
+    /// Returns the number drawn for a name.
     pub(crate) fn number(self, about: &str) -> u64 {
-        // FNV-1a spreads the name over 64 bits, SplitMix64 mixes the seed in.
+        // FNV-1a spreads the name over 64 bits, SplitMix64 mixes in the seed.
         let name = about.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
         });
@@ -29,15 +29,15 @@ impl Draw {
         if end == 0 { 0 } else { self.number(about) % end }
     }
 
-    /// Returns a duration within the range, to the millisecond.
+    /// Returns a duration within the range, in whole milliseconds.
     pub(crate) fn within(self, about: &str, range: Seconds) -> SignedDuration {
         let from = u64::from(range.from) * 1000;
         let to = u64::from(range.to.max(range.from)) * 1000;
         millis(from + self.below(about, to - from + 1))
     }
 
-    /// Returns a duration within the range that is short more often than long; one in twenty takes up to three
-    /// times the range's end, as allocations do.
+    /// Returns a duration within the range, skewed towards short ones; one in twenty takes up to three times the
+    /// range's end, as allocations do.
     pub(crate) fn with_tail(self, about: &str, range: Seconds) -> SignedDuration {
         let from = u64::from(range.from) * 1000;
         let span = u64::from(range.to.max(range.from)) * 1000 - from;
@@ -65,8 +65,8 @@ impl Draw {
         )
     }
 
-    /// Returns lower-case letters and digits, as Kubernetes appends them to generated names: no vowels, and nothing
-    /// that reads like another character.
+    /// Returns lower-case letters and digits, as Kubernetes appends them to generated names: no vowels and no
+    /// characters that look alike.
     pub(crate) fn suffix(self, about: &str, length: usize) -> String {
         const LETTERS: &[u8] = b"bcdfghjklmnpqrstvwxz2456789";
         let mut rest = self.number(about);

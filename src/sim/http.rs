@@ -1,4 +1,4 @@
-//! Requests and answers as values.
+//! HTTP requests and responses as plain values.
 
 use jiff::SignedDuration;
 use std::collections::BTreeMap;
@@ -30,7 +30,7 @@ impl fmt::Debug for Request {
 }
 
 impl Request {
-    /// Makes a request without headers and body.
+    /// Creates a request without headers and body.
     #[must_use]
     pub fn new(method: &str, target: &str) -> Self {
         Self {
@@ -41,7 +41,7 @@ impl Request {
         }
     }
 
-    /// Adds a header; its name in lower case.
+    /// Adds a header with a lower-case name.
     #[must_use]
     pub fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.insert(name.to_owned(), value.to_owned());
@@ -55,12 +55,12 @@ impl Request {
         self.header("content-type", "application/json")
     }
 
-    /// The path, decoded, without the query.
+    /// Returns the decoded path without the query.
     pub(crate) fn path(&self) -> String {
         decoded(self.target.split('?').next().unwrap_or_default(), false)
     }
 
-    /// The query's value of this name; names compare without regard to case, as ARM does.
+    /// Returns the query parameter of this name; names are case-insensitive, as in ARM.
     pub(crate) fn query(&self, name: &str) -> Option<String> {
         let (_, query) = self.target.split_once('?')?;
         query.split('&').find_map(|pair| {
@@ -73,7 +73,7 @@ impl Request {
         self.headers.get(name).map(String::as_str)
     }
 
-    /// The token of the `Authorization` header.
+    /// Returns the bearer token of the `Authorization` header.
     pub(crate) fn bearer(&self) -> Option<&str> {
         let value = self.head("authorization")?;
         let (scheme, token) = value.split_once(' ')?;
@@ -81,18 +81,18 @@ impl Request {
     }
 }
 
-/// What a request came to.
+/// Outcome of a request.
 #[derive(Clone, Debug)]
 pub enum Response {
     /// An answer.
     Answer(Answer),
-    /// The request was carried out, and its answer never arrives: the connection is cut.
+    /// The request was applied, but its answer never arrives: the connection is cut.
     Lost,
-    /// The request was carried out, its answer never arrives, and the connection stays open.
+    /// The request was applied, but its answer never arrives, and the connection stays open.
     Silent,
-    /// An answer that arrives so much later, of this machine's clock.
+    /// An answer that is delayed by this much time on the host's clock.
     Late(Answer, SignedDuration),
-    /// A watch: what happens is sent as it happens.
+    /// A watch: events are sent as they happen.
     Watch(Watch),
 }
 
@@ -115,47 +115,47 @@ impl fmt::Debug for Answer {
 }
 
 impl Answer {
-    /// An answer without a body.
+    /// Creates an answer without a body.
     pub(crate) const fn empty(status: u16) -> Self {
         Self { status, headers: Vec::new(), body: Vec::new() }
     }
 
-    /// An answer with a JSON body.
+    /// Creates an answer with a JSON body.
     pub(crate) fn json(status: u16, body: &impl Serialize) -> Self {
         Self::empty(status).with_json(body)
     }
 
-    /// The same answer with this body.
+    /// Returns the answer with this body.
     pub(crate) fn with_json(mut self, body: &impl Serialize) -> Self {
         self.body = written(body);
         self.with("Content-Type", "application/json")
     }
 
-    /// The same answer with one more header.
+    /// Returns the answer with one more header.
     pub(crate) fn with(mut self, name: &str, value: impl Into<String>) -> Self {
         self.headers.push((name.to_owned(), value.into()));
         self
     }
 
-    /// The header of this name; names compare without regard to case.
+    /// Returns the header of this name; names are case-insensitive.
     #[must_use]
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(key, _)| key.eq_ignore_ascii_case(name)).map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; null if it is none.
+    /// Returns the body as JSON, or null if it is not JSON.
     #[must_use]
     pub fn value(&self) -> Value {
         serde_json::from_slice(&self.body).unwrap_or(Value::Null)
     }
 }
 
-/// JSON is written without fail: its keys are texts.
+/// Serializes to JSON. Cannot fail: all keys are strings.
 fn written(body: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(body).unwrap_or_default()
 }
 
-/// Decodes percent signs, and plus signs where they stand for spaces. What is no UTF-8 stays readable.
+/// Decodes percent escapes, and plus signs if they encode spaces. Invalid UTF-8 is replaced, not rejected.
 pub(crate) fn decoded(text: &str, plus_is_space: bool) -> String {
     let bytes = text.as_bytes();
     let mut out = Vec::with_capacity(bytes.len());

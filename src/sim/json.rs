@@ -1,8 +1,8 @@
-//! Short ways to values inside JSON.
+//! Shorthand access to values inside JSON.
 
 use serde_json::{Map, Value};
 
-/// The value at a JSON pointer. It is asked for so often here that names without escapes are not copied.
+/// Returns the value at a JSON pointer. Called so often that names without escapes are not copied.
 pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
     if pointer.contains('~') {
         return value.pointer(pointer);
@@ -14,37 +14,37 @@ pub(crate) fn at<'a>(value: &'a Value, pointer: &str) -> Option<&'a Value> {
     })
 }
 
-/// The text at a JSON pointer.
+/// Returns the string at a JSON pointer.
 pub(crate) fn text<'a>(value: &'a Value, pointer: &str) -> Option<&'a str> {
     at(value, pointer).and_then(Value::as_str)
 }
 
-/// The text at a JSON pointer, empty if there is none.
+/// Returns the string at a JSON pointer, empty if there is none.
 pub(crate) fn text_or_empty<'a>(value: &'a Value, pointer: &str) -> &'a str {
     text(value, pointer).unwrap_or_default()
 }
 
-/// The list at a JSON pointer, empty if there is none.
+/// Returns the list at a JSON pointer, empty if there is none.
 pub(crate) fn list<'a>(value: &'a Value, pointer: &str) -> &'a [Value] {
     at(value, pointer).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The whole number at a JSON pointer.
+/// Returns the integer at a JSON pointer.
 pub(crate) fn number(value: &Value, pointer: &str) -> Option<i64> {
     at(value, pointer).and_then(Value::as_i64)
 }
 
-/// Whether `true` lies at a JSON pointer.
+/// Returns whether the value at a JSON pointer is `true`.
 pub(crate) fn is_true(value: &Value, pointer: &str) -> bool {
     at(value, pointer).and_then(Value::as_bool) == Some(true)
 }
 
-/// The members of the object at a JSON pointer.
+/// Returns the members of the object at a JSON pointer.
 pub(crate) fn members<'a>(value: &'a Value, pointer: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
     at(value, pointer).and_then(Value::as_object).into_iter().flatten()
 }
 
-/// The member of this name, made an object where it is none.
+/// Returns the member of this name, replaced by an empty object if it is not one.
 pub(crate) fn object<'a>(value: &'a mut Value, name: &str) -> &'a mut Map<String, Value> {
     if !value.is_object() {
         *value = Value::Object(Map::new());
@@ -64,7 +64,7 @@ pub(crate) fn object<'a>(value: &'a mut Value, name: &str) -> &'a mut Map<String
     }
 }
 
-/// Sets the member at a path of names, making objects on the way.
+/// Sets the member at a path of names, creating objects on the way.
 pub(crate) fn set(value: &mut Value, path: &[&str], to: Value) {
     let Some((last, parents)) = path.split_last() else { return };
     let mut at = value;
@@ -81,7 +81,7 @@ pub(crate) fn set(value: &mut Value, path: &[&str], to: Value) {
     }
 }
 
-/// The member of this name of an object that stands at the top, made where it is none.
+/// Returns the top-level object of this name, created if missing.
 pub(crate) fn member_mut<'a>(value: &'a mut Value, name: &str) -> &'a mut Value {
     object(value, name);
     &mut value[name]
@@ -97,7 +97,7 @@ pub(crate) fn unset(value: &mut Value, path: &[&str]) -> Option<Value> {
     at.as_object_mut()?.remove(*last)
 }
 
-/// The list at a path of names, made where there is none.
+/// Returns the list at a path of names, created if missing.
 pub(crate) fn list_mut<'a>(value: &'a mut Value, path: &[&str]) -> Option<&'a mut Vec<Value>> {
     let (last, parents) = path.split_last()?;
     let mut at = value;

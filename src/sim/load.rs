@@ -1,4 +1,4 @@
-//! What a world holds at its start: manifests, and VMs for the nodes among them that have one.
+//! Initial content of a world: manifests, and the VMs of those nodes that have one.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -15,11 +15,11 @@ use super::settings::{SettingsFault, SimulatedAzure};
 const DEFINITION: &str = "CustomResourceDefinition";
 const NAMESPACES_AT_START: [&str; 4] = ["default", "kube-node-lease", "kube-public", "kube-system"];
 
-/// Stores manifests; returns what is wrong with them.
+/// Stores manifests and returns their faults.
 pub(crate) fn manifests(store: &mut Store, manifests: Vec<Value>, now: Timestamp) -> Vec<SettingsFault> {
     let mut all: Vec<Value> = manifests.into_iter().flat_map(flat).collect();
     all.retain(|object| !object.is_null());
-    // Kinds first, then namespaces, so that the order of files does not matter.
+    // CRDs first, then namespaces, so that the order of files does not matter.
     let (mut first, rest): (Vec<Value>, Vec<Value>) =
         all.into_iter().partition(|object| text(object, "/kind") == Some(DEFINITION));
     let named: Vec<String> = first.iter().map(|object| Name::of(object).name).collect();
@@ -43,7 +43,7 @@ pub(crate) fn manifests(store: &mut Store, manifests: Vec<Value>, now: Timestamp
     faults
 }
 
-/// The items of a List; anything else as it is.
+/// Returns the items of a List; anything else unchanged.
 fn flat(object: Value) -> Vec<Value> {
     let is_list = text(&object, "/kind").is_some_and(|kind| kind.ends_with("List"));
     if is_list && let Some(Value::Array(items)) = object.get("items") { items.clone() } else { vec![object] }
@@ -85,7 +85,7 @@ fn one(store: &mut Store, mut object: Value, now: Timestamp) -> Result<(), Setti
     Ok(())
 }
 
-/// What a manifest lacks that its kind needs here. A node that says nothing of itself is Ready.
+/// Adds the fields that the kind requires here. A node without conditions is Ready.
 fn prepare(kind: KindId, new: &mut Value, now: Timestamp) {
     if kind == PODS {
         pod_defaults(new);
@@ -105,7 +105,7 @@ fn prepare(kind: KindId, new: &mut Value, now: Timestamp) {
     }
 }
 
-/// A VM that was there from the start, and its node.
+/// A VM that exists from the start, and its node.
 #[derive(Clone, Debug)]
 pub(crate) struct Joined {
     pub(crate) vm_id: String,
@@ -113,7 +113,7 @@ pub(crate) struct Joined {
     pub(crate) node: String,
 }
 
-/// Makes the VMs of nodes that stand on one of the node resource group, from what the nodes say of themselves.
+/// Creates the VMs of nodes whose provider ID names a VM, from the fields of the nodes.
 pub(crate) fn machines(azure: &mut Azure, store: &Store, now: Timestamp, draw: Draw) -> Vec<Joined> {
     let nodes: Vec<(String, Value)> =
         store.list(NODES).map(|(name, node)| (name.name.clone(), Value::clone(node))).collect();
@@ -132,8 +132,8 @@ pub(crate) fn machines(azure: &mut Azure, store: &Store, now: Timestamp, draw: D
         .collect()
 }
 
-/// A list of SKUs is of one region: where it is of another, it is shown as the world's, so that a world can lie
-/// anywhere. Zones stay those of the list, as far as the region has them.
+/// Rewrites a SKU list to the region of the world, so that a list of another region can be used. Zones are kept if the
+/// region has them.
 pub(crate) fn relocate(skus: &mut [Value], settings: &SimulatedAzure) {
     for sku in skus {
         set(sku, &["locations"], json!([settings.location]));

@@ -1,4 +1,4 @@
-//! A world in memory: what a plan leads to, and a simulated Azure with a small cluster to try nodeform against.
+//! An in-memory world: the result of a plan, and a simulated Azure with a small cluster to test nodeform against.
 //!
 //! ```text
 //!  snapshot, plan ──▶ after      as if every step succeeded
@@ -7,9 +7,9 @@
 //!  advance ──▶ agenda ──▶ play      kubelets, workload controllers, scheduler
 //! ```
 //!
-//! Synchronous and seeded: the same seed and the same requests at the same times give the same bytes. The simulation reads
-//! raw JSON with types of its own, so that no mistake of the client's models can hide here. A node is made of nothing but
-//! the VM as sent. It never reads a clock, a file or the network; `azure_sim` serves it over HTTP.
+//! Synchronous and seeded: the same seed and the same requests at the same times produce the same bytes. The simulation
+//! reads raw JSON with its own types, so that it cannot share a mistake with the client's models. A node is derived
+//! only from the VM as sent. It never reads a clock, a file or the network; `azure_sim` serves it over HTTP.
 
 mod after;
 mod agenda;

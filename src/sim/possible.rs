@@ -1,7 +1,7 @@
-//! What faults and settings name, against the world that they are for: a rule about a zone, size or pool that the world
-//! does not have never acts, and who wrote it would take the silence for success.
+//! Validates names in faults and settings against the world: a rule about a zone, size or pool that does not exist
+//! would never take effect, and its author would take the silence for success.
 //!
-//! All that is impossible is said at once, each with the name that may be meant. Must never guess what was meant and go on.
+//! All faults are reported together, each with the closest known name. Must never guess the intended name and continue.
 
 use super::azure::Azure;
 use super::cluster::Store;
@@ -9,10 +9,10 @@ use super::faults::{FaultKind, FaultRule, FaultsFile, When};
 use super::json::text;
 use super::settings::{Durations, Seconds, SettingsFault, SimulatedAzure, nearest};
 
-/// The methods that ARM takes.
+/// The HTTP methods that ARM accepts.
 const METHODS: [&str; 6] = ["GET", "PUT", "PATCH", "POST", "DELETE", "HEAD"];
 
-/// The resource types that requests to the simulated Azure name, without their providers.
+/// The resource types that requests to the simulated Azure can name, without their providers.
 const RESOURCES: [&str; 16] = [
     "virtualMachines",
     "virtualMachines/extensions",
@@ -32,22 +32,22 @@ const RESOURCES: [&str; 16] = [
     "locations/communityGalleries/images/versions",
 ];
 
-/// Quotas that are no family's.
+/// Quotas that do not belong to a VM family.
 const OTHER_QUOTAS: [&str; 2] = ["cores", "lowPriorityCores"];
 
-/// What there is to name; empty where it is not known, and then nothing is refused for it.
+/// The known names; an empty list is unknown, and no name is rejected because of it.
 pub(crate) struct Known {
     location: String,
     zones: Vec<String>,
     sizes: Vec<String>,
     families: Vec<String>,
     pools: Vec<String>,
-    /// The kinds of the API server, in the plural.
+    /// The kinds of the API server, as plurals.
     plurals: Vec<String>,
 }
 
 impl Known {
-    /// What a world has. NodePools of a real API server are not among its objects.
+    /// Collects the names of a world. The NodePools of a real API server are not among its objects.
     pub(crate) fn of(azure: &Azure, store: &Store) -> Self {
         let mut families: Vec<String> = azure.sizes().map(|sku| sku.family.clone()).collect();
         families.sort();
@@ -63,7 +63,7 @@ impl Known {
         }
     }
 
-    /// Returns all that rules name and the world does not have.
+    /// Returns all names in fault rules that the world does not have.
     pub(crate) fn impossible_faults(&self, file: &FaultsFile) -> Vec<SettingsFault> {
         let mut said = Vec::new();
         for (at, FaultRule { kind, when, status, .. }) in file.faults.iter().enumerate() {
@@ -101,7 +101,7 @@ impl Known {
         }
     }
 
-    /// Returns all that settings name and the world does not have.
+    /// Returns all names in settings that the world does not have.
     pub(crate) fn impossible_settings(&self, settings: &SimulatedAzure) -> Vec<SettingsFault> {
         let mut said = Vec::new();
         let mut want = |path: String, wrong: Option<String>| {
@@ -125,7 +125,7 @@ impl Known {
         said
     }
 
-    /// Types of Azure, or plurals of the API server, with a subresource or without.
+    /// Checks for an Azure type or a plural of the API server, with or without a subresource.
     fn no_resource(&self, resource: &str) -> Option<String> {
         let plural = resource.split('/').next().unwrap_or_default();
         let is_served = self.plurals.iter().any(|known| known.eq_ignore_ascii_case(plural));
@@ -136,7 +136,7 @@ impl Known {
         unless(size, &self.sizes, &format!("no size in `{}`", self.location))
     }
 
-    /// Zones of Kubernetes have the region in front, those of Azure have not.
+    /// Checks for an Azure zone. Kubernetes zones have the region as a prefix, Azure zones do not.
     fn no_zone(&self, zone: &str) -> Option<String> {
         if self.zones.is_empty() {
             return Some(format!("`{zone}` is no zone: `{}` has none", self.location));
@@ -158,7 +158,7 @@ impl Known {
     }
 }
 
-/// Why a name is none of those that there are, whatever the case of its letters, as Azure takes it.
+/// Returns a message if a name is unknown, ignoring case as Azure does.
 fn unless(name: &str, known: &[impl AsRef<str>], what: &str) -> Option<String> {
     let is_known = known.is_empty() || known.iter().any(|known| known.as_ref().eq_ignore_ascii_case(name));
     (!is_known).then(|| said(name, known, what))

@@ -1,15 +1,15 @@
-//! A second identity of the world: it may read all of Azure and of the cluster, and write nothing but one Lease.
+//! A second, read-only identity: it may read all of Azure and the cluster, and write only one Lease.
 //!
-//! What it tried to write is remembered: whoever is not to write must not try. Must never know a secret: who asks is decided where
-//! credentials are.
+//! Its refused writes are recorded: a read-only client must not even attempt to write. Must never know a secret:
+//! callers are identified by the modules that hold the credentials.
 
 use super::http::Request;
 
-/// The Lease that it may write, by the path of its list and by its name.
+/// Path of the Leases and name of the one that it may write.
 const LEASES: &str = "/apis/coordination.k8s.io/v1/namespaces/kube-system/leases";
 const LEASE: &str = "nodeform-proposer";
 
-/// Whether it may ask the API server for this.
+/// Returns whether it may send this request to the API server.
 pub(super) fn may_ask(request: &Request) -> bool {
     if matches!(request.method.as_str(), "GET" | "HEAD") {
         return true;
@@ -24,7 +24,7 @@ pub(super) fn may_ask(request: &Request) -> bool {
     }
 }
 
-/// What is remembered of a request that was refused.
+/// Returns the record of a refused request.
 pub(super) fn refused(request: &Request) -> String {
     format!("{} {}", request.method, request.path())
 }

@@ -1,11 +1,12 @@
-//! Exchanges with Azure as lines that a validator of the official specifications reads. Secrets are left out.
+//! Recorded exchanges with Azure, one per line, for a validator of the official API specifications. Secrets are
+//! removed.
 
 use serde_json::{Value, json};
 
 use super::http::{Request, Response, decoded};
 use super::json::unset;
 
-/// What stays out of recorded bodies.
+/// Fields that are removed from recorded bodies.
 const SECRETS: [&[&str]; 5] = [
     &["properties", "osProfile", "customData"],
     &["properties", "osProfile", "adminPassword"],
@@ -14,10 +15,10 @@ const SECRETS: [&[&str]; 5] = [
     &["access_token"],
 ];
 
-/// Returns an exchange with Azure; none for other requests and for those whose answer was lost.
+/// Returns an exchange with Azure; `None` for other requests and if the answer was lost.
 ///
-/// The token of a page is opaque and stands in no specification, so it is left out of the path. A body that is no JSON
-/// is null.
+/// Page tokens are opaque and not part of the specification, so they are removed from the path. A body that is not JSON
+/// becomes null.
 #[must_use]
 pub fn exchange(request: &Request, response: &Response) -> Option<Value> {
     let path = request.path();
@@ -33,7 +34,7 @@ pub fn exchange(request: &Request, response: &Response) -> Option<Value> {
     for secret in SECRETS {
         unset(&mut sent, secret);
         if unset(&mut given, secret).is_some() && secret == ["access_token"] {
-            // The specification of tokens insists on the field.
+            // The token specification requires the field.
             given["access_token"] = json!("(sensitive value)");
         }
     }

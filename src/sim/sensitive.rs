@@ -1,8 +1,8 @@
-//! A text that is never shown: client secrets, access tokens, customData.
+//! A string that is never shown: client secrets, access tokens, customData.
 
 use std::fmt;
 
-/// A secret text. It neither prints nor serialises.
+/// A secret string. It can be neither printed nor serialized.
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Sensitive(String);
 
@@ -13,7 +13,7 @@ impl Sensitive {
         Self(text.into())
     }
 
-    /// Returns the secret itself, for the one place that needs it.
+    /// Returns the secret itself. Call it only where the value is needed.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Everything in brief, for people and tests.
+//! Summary of the whole world, for people and tests.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};

@@ -1,5 +1,4 @@
-//! What faults do to requests whatever they ask for, of Azure and of the API server alike: refusals, silence, late answers,
-//! and lists that lack something.
+//! Faults that apply to any request to Azure or the API server: refused, silent and late answers, and incomplete lists.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,14 +7,14 @@ use super::cluster::Refusal;
 use super::faults::{Faults, Occasion, OfRequest, Refused};
 use super::http::{Answer, Response};
 
-/// Who is asked.
+/// The API that receives the request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Asked {
     Azure,
     ApiServer,
 }
 
-/// Answers a request by `answer`, unless a fault refuses it, and as late, in part or not at all as faults want it.
+/// Answers a request with `answer`, and applies faults that refuse, delay, shorten or drop the answer.
 pub(crate) fn answered(
     faults: &mut Faults,
     (asked, occasion): (Asked, &Occasion),
@@ -49,7 +48,7 @@ fn refusal(asked: Asked, refused: &Refused) -> Answer {
     }
 }
 
-/// Takes what a list is to lack out of its answer. Azure has its items in `value`, the API server in `items`.
+/// Removes the items that faults hide from a list. Azure has its items in `value`, the API server in `items`.
 fn in_part(faults: &mut Faults, occasion: &Occasion, now: Timestamp, mut answer: Answer) -> Answer {
     let is_list =
         answer.status == 200 && occasion.method.as_deref() == Some("GET") && occasion.name.is_none();

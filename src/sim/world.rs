@@ -1,4 +1,4 @@
-//! The world: Azure, the cluster, what plays in it, and its time.
+//! The world: Azure, the cluster, the controllers that act in it, and its clock.
 
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
@@ -17,28 +17,28 @@ use super::settings::{SettingsFault, SimulatedAzure};
 use super::state;
 use super::unkind::{self, Asked};
 
-/// How long controllers wait for more changes before they look at them, in milliseconds of the simulated clock.
+/// Time that controllers wait for further changes before they reconcile, in milliseconds of the simulated clock.
 const SETTLE_MILLIS: i64 = 200;
 
-/// What a world starts with.
+/// Initial state of a world.
 #[derive(Debug, Clone)]
 pub struct Start {
-    /// What Azure is like.
+    /// Azure settings.
     pub settings: SimulatedAzure,
-    /// SKUs as ARM lists them, for worlds whose settings have none.
+    /// SKUs as ARM lists them, if the settings have none.
     pub skus: Vec<Value>,
-    /// Objects of the cluster, of any kind.
+    /// Cluster objects of any kind.
     pub manifests: Vec<Value>,
-    /// The faults that are on from the start.
+    /// The faults that are active from the start.
     pub faults: FaultsFile,
-    /// The seed of all chance.
+    /// The seed of all random draws.
     pub seed: u64,
-    /// By what every wait is divided, at least 1: at 60, a VM that takes a minute takes a second. Times that objects
-    /// and tokens state are those of the caller's clock.
+    /// Factor by which every wait is divided, at least 1: at 60, a VM that takes a minute takes a second. Timestamps in
+    /// objects and tokens are those of the caller's clock.
     pub speed: u32,
     /// The time at which the world starts.
     pub time: Timestamp,
-    /// The certificate authority of the API server, PEM. Kubelets insist on it if it is given.
+    /// The certificate authority of the API server, PEM. If set, kubelets require it.
     pub ca_certificate: Option<String>,
 }
 
@@ -57,16 +57,16 @@ impl Default for Start {
     }
 }
 
-/// What one needs in order to be let in.
+/// Credentials for Azure and the API server.
 #[derive(Debug, Clone)]
 pub struct Credentials {
-    /// The secret of the identity, for Azure.
+    /// Client secret for Azure.
     pub client_secret: Sensitive,
     /// The bearer token of the kubeconfig.
     pub cluster_token: Sensitive,
-    /// The secret of the identity that only reads, for Azure.
+    /// Client secret of the read-only identity, for Azure.
     pub reader_secret: Sensitive,
-    /// The bearer token of the identity that only reads.
+    /// Bearer token of the read-only identity.
     pub reader_token: Sensitive,
 }
 
@@ -85,10 +85,10 @@ pub struct World {
 }
 
 impl World {
-    /// Makes a world.
+    /// Creates a world.
     ///
     /// # Errors
-    /// Everything that is wrong with its settings and manifests.
+    /// All faults of its settings and manifests.
     pub fn new(start: Start) -> Result<Self, Vec<SettingsFault>> {
         let draw = Draw::new(start.seed);
         let secret = |about: &str| Sensitive::new(draw.guid(about).replace('-', ""));
@@ -131,13 +131,13 @@ impl World {
         for machine in load::machines(&mut world.azure, &world.cluster.store, start.time, draw) {
             world.play.has_joined(&machine.vm_id, &machine.name, &machine.node);
         }
-        // Whoever looks first sees the pods that its workloads have: the cluster was there before.
+        // The cluster existed before, so the first request already sees the pods of its workloads.
         world.happen(Event::Reconcile);
         world.settle();
         Ok(world)
     }
 
-    /// Answers a request at a time; everything that is due by then has happened.
+    /// Answers a request at a time, after all events that are due by then.
     pub fn request(&mut self, now: Timestamp, request: &Request) -> Response {
         self.advance(now);
         let path = request.path();
@@ -162,7 +162,7 @@ impl World {
         response
     }
 
-    /// Lets everything happen that is due by a time, in order. Time never runs backwards.
+    /// Processes all events that are due by a time, in order. Time never runs backwards.
     pub fn advance(&mut self, now: Timestamp) {
         while let Some((time, event)) = self.agenda.take(now) {
             self.clock = self.clock.max(time);
@@ -172,18 +172,18 @@ impl World {
         self.clock = self.clock.max(now);
     }
 
-    /// When something happens next, if nobody asks for anything.
+    /// Returns the time of the next event if no further request arrives.
     #[must_use]
     pub fn next_event(&self) -> Option<Timestamp> {
         self.agenda.next()
     }
 
-    /// What a watch is to send by now.
+    /// Returns the events that a watch must send by now.
     pub fn watch(&self, watch: &mut Watch) -> WatchEvents {
         watch.take(&self.cluster.store)
     }
 
-    /// The version of the cluster's objects: it rises with every change of one.
+    /// Returns the resource version of the cluster; it increases with every change of an object.
     #[must_use]
     pub const fn revision(&self) -> u64 {
         self.cluster.store.revision()
@@ -196,34 +196,34 @@ impl World {
         }
     }
 
-    /// Everything in brief, for people and tests: resources, nodes, pods, and why nodes did not join. Never secrets.
+    /// Returns a summary for people and tests: resources, nodes, pods, and why nodes did not join. Never secrets.
     #[must_use]
     pub fn state(&self) -> Value {
         let mut state = state::of(&self.azure, &self.cluster.store, &self.play, self.clock);
-        // What the identity that only reads tried to write.
+        // Refused writes of the read-only identity.
         state["refused"] = self.azure.refused.iter().chain(&self.cluster.refused).cloned().collect();
         state
     }
 
-    /// What one needs in order to be let in.
+    /// Returns the credentials.
     #[must_use]
     pub const fn credentials(&self) -> &Credentials {
         &self.credentials
     }
 
-    /// What Azure is like.
+    /// Returns the Azure settings.
     #[must_use]
     pub const fn settings(&self) -> &SimulatedAzure {
         &self.azure.settings
     }
 
-    /// Answers `/sim/…`, which needs no token: it says and does nothing that who runs the simulator may not.
+    /// Answers `/sim/…`, which needs no token: it exposes nothing that the simulator's operator may not see or do.
     fn own(&mut self, request: &Request, rest: &str) -> Answer {
         match (request.method.as_str(), rest) {
             ("GET", "state") => Answer::json(200, &self.state()),
             ("POST", "faults") => {
                 let body = serde_json::from_slice::<Value>(&request.body).unwrap_or(Value::Null);
-                // A whole document, or its `spec` alone.
+                // A whole document, or only its `spec`.
                 let spec = body.get("spec").unwrap_or(&body);
                 let known = Known::of(&self.azure, &self.cluster.store);
                 let read = FaultsFile::read(spec).and_then(|file| {
@@ -284,7 +284,7 @@ impl World {
         }
     }
 
-    /// Plans the next look of the controllers, if anything has changed.
+    /// Schedules the next reconciliation if anything has changed.
     fn settle(&mut self) {
         if self.cluster.store.is_dirty() && !self.is_settling {
             self.is_settling = true;

@@ -1,28 +1,28 @@
-//! Removals that a plan has begun that nobody goes on with: its NodePlan is gone, deleted by hand or tidied away, or has
-//! ended, as where the VM could not be deleted. What they began counts for nothing, and the next plan decides afresh.
+//! Removes the marks of abandoned removals: removals started by a plan whose NodePlan was deleted (by hand or by
+//! clean-up) or has ended, for instance because the VM could not be deleted. The next plan decides about these nodes
+//! again.
 //!
-//! Only where the NodePlans were really listed: of a plan that was not looked for nobody knows that it is gone. Nothing is
-//! written here.
+//! Only acts if the NodePlans were listed; otherwise a missing plan proves nothing. Never writes to the cluster.
 
 use std::sync::Arc;
 
 use super::{AzureFacts, Snapshot};
 use crate::model::{ClaimName, Node, NodeName, label};
 
-/// A node that a plan began to remove that is gone or over.
+/// A node whose removal was started by a plan that is deleted or has ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Abandoned {
     /// The node.
     pub node: NodeName,
-    /// Its NodeClaim, which bears the mark.
+    /// Its NodeClaim, which carries the mark.
     pub claim: ClaimName,
-    /// The plan, as the mark has it.
+    /// The plan named in the mark.
     pub plan: Arc<str>,
-    /// Whether the node goes all the same: it was deleted by hand, or its VM is gone already.
+    /// Whether the node is deleted anyway: by hand, or because its VM no longer exists.
     pub is_leaving: bool,
 }
 
-/// Takes such marks off the nodes of a snapshot, with the taint that draining them set; returns whose they were.
+/// Removes such marks, and the taint set for draining, from the nodes of a snapshot. Returns the affected nodes.
 pub fn take(snapshot: &mut Snapshot) -> Vec<Abandoned> {
     let Some(facts) = snapshot.azure.clone() else { return Vec::new() };
     let Some(known) = facts.ledger.as_ref().and_then(|ledger| ledger.plans.as_ref()) else {
@@ -42,14 +42,14 @@ pub fn take(snapshot: &mut Snapshot) -> Vec<Abandoned> {
     abandoned
 }
 
-/// The node without what was begun; `None` while its VM is being deleted, which nothing takes back.
+/// Returns the node without the started removal; `None` while its VM is being deleted, which cannot be cancelled.
 fn freed(facts: &AzureFacts, node: &Node) -> Option<Node> {
     let mut freed = node.clone();
     freed.claimed.begun_by = None;
     let vm = facts.vm_of(node);
     let is_up = vm.is_some_and(|vm| vm.provisioning_state.as_deref() != Some("Deleting"));
     if !is_up && !node.claimed.is_deleted {
-        // Without its VM it is what a node is that somebody deletes: its objects are all that is left to go.
+        // Without a VM, the node is like one deleted by hand: only its objects are left to delete.
         freed.claimed.is_deleted = true;
         if !facts.has_lost_vm(&freed) {
             return None;

@@ -1,6 +1,6 @@
-//! Objects of manifests and a catalogue -> a snapshot.
+//! Assembles a snapshot from the objects of manifests and a catalogue.
 //!
-//! What the input does not hold becomes a gap or an assumption here; nothing is taken for empty.
+//! Data missing from the input becomes a gap or an assumption here; it is never treated as empty.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,18 +15,18 @@ use super::{
     Assumption, Daemon, Gap, GapKind, Snapshot, bound_first, storage_classes, system_daemons, system_node,
 };
 
-/// What the input cannot say itself.
+/// Settings that are not in the input itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AssembleOptions {
-    /// When the world was seen; `None` where nobody says.
+    /// When the input was read; `None` if unknown.
     pub at: Option<Timestamp>,
-    /// The network set-up, which decides AKS' own daemonsets.
+    /// The network set-up, which determines AKS' own DaemonSets.
     pub network: NetworkSetup,
-    /// Whether AKS' daemonsets are assumed that the input does not show.
+    /// Whether to assume AKS' DaemonSets that are missing from the input.
     pub assumes_system_daemons: bool,
 }
 
-/// Makes the snapshot that an input comes to.
+/// Assembles the snapshot of an input.
 #[must_use]
 pub fn assemble(objects: &Objects, catalog: Catalog, options: AssembleOptions) -> Snapshot {
     let mut daemons: Vec<Daemon> = objects
@@ -123,14 +123,14 @@ fn not_understood(kind: &str, what: &NotUnderstood) -> Gap {
     }
 }
 
-/// Says what follows for a plan from objects that are not understood.
+/// Returns the consequence for a plan of objects that are not understood.
 pub(super) const fn consequence(why: Why) -> &'static str {
     match why {
         Why::PodTemplate => "the pods that it makes are not in this plan, beyond those that run already",
     }
 }
 
-/// What controllers render in the cluster, by kind, with what there is to render.
+/// Returns the objects that controllers render in the cluster, by kind.
 fn unrendered(objects: &Objects) -> Vec<Gap> {
     const SHOWN_MAX: usize = 5;
     let mut by_kind: BTreeMap<&str, Vec<String>> = BTreeMap::new();
@@ -155,7 +155,7 @@ fn unrendered(objects: &Objects) -> Vec<Gap> {
     by_kind.into_iter().map(gap).collect()
 }
 
-/// Kinds that every cluster has objects of, and the dump has none.
+/// Returns the kinds of which every cluster has objects but the dump has none.
 fn unlisted(objects: &Objects) -> Option<Gap> {
     let kinds: Vec<&str> = objects.missing.iter().map(|kind| kind.plural()).collect();
     let (last, others) = kinds.split_last()?;
@@ -172,7 +172,7 @@ fn unlisted(objects: &Objects) -> Option<Gap> {
     })
 }
 
-/// What operators make pods of, by kind.
+/// Returns the objects from which operators create pods, by kind.
 fn operated(objects: &Objects) -> Option<Gap> {
     let kinds = manifests::operated::by_kind(&objects.operated);
     let them = if objects.operated.len() == 1 { "it" } else { "them" };
@@ -185,7 +185,7 @@ fn operated(objects: &Objects) -> Option<Gap> {
     })
 }
 
-/// Says how many there are of something, with the first few names.
+/// Formats a count with the first few names.
 fn counted(count: usize, one: &str, many: &str, names: &[&str]) -> String {
     const SHOWN_MAX: usize = 5;
     let mut shown: Vec<String> = names.iter().take(SHOWN_MAX).map(|name| format!("`{name}`")).collect();
@@ -195,7 +195,7 @@ fn counted(count: usize, one: &str, many: &str, names: &[&str]) -> String {
     format!("{count} {}: {}", if count == 1 { one } else { many }, shown.join(", "))
 }
 
-/// Pods that run on nodes which the input does not hold.
+/// Returns the pods that run on nodes missing from the input.
 fn missing_nodes(objects: &Objects) -> Option<Gap> {
     let mut missing: BTreeMap<&NodeName, usize> = BTreeMap::new();
     for pod in &objects.pods {
@@ -220,7 +220,7 @@ fn missing_nodes(objects: &Objects) -> Option<Gap> {
     })
 }
 
-/// Nodes that do not say what they have.
+/// Returns the nodes that report no resources.
 fn sizeless_nodes(nodes: &[Node]) -> Option<Gap> {
     let is_sizeless = |node: &&Node| node.allocatable == Resources::none() && !node.claimed.is_lost;
     let sizeless = nodes.iter().filter(is_sizeless);

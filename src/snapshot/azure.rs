@@ -1,7 +1,7 @@
-//! What Azure said of a cluster: the `azure` part of a live snapshot.
+//! Azure's view of a cluster: the `azure` part of a live snapshot.
 //!
-//! Facts as they were read, cut to what plans and their execution need; never a secret, and never customData. What was not
-//! read is absent, which is not the same as empty. Nothing is decided here.
+//! Raw facts, reduced to those that planning and applying need; never a secret, and never customData. Data that was not
+//! read is absent, which is not the same as empty. Never decides anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,9 +1,9 @@
-//! Claims that have their volume before anybody looks at their pods: those of manifests, and those that are made with
-//! their pods, whose class binds at once (`volumeBindingMode: Immediate`).
+//! Binds PersistentVolumeClaims that get their volume before their pods are scheduled: claims from manifests, and
+//! claims created with their pods, if their class binds immediately (`volumeBindingMode: Immediate`).
 //!
-//! Facts of Kubernetes: the controller that binds volumes does not wait for a pod with such a class, and kube-scheduler waits
-//! for it. A claim without a class, or of one that the cluster does not have, takes an available volume all the same, the
-//! smallest that will do. Says what is assumed of such claims; where their pods may run is not decided here.
+//! In Kubernetes, the volume controller does not wait for a pod if the class binds immediately, and kube-scheduler
+//! waits for the volume. Claims with no class, or one that does not exist, still get an available volume, the smallest
+//! that fits. Reports the assumptions about such claims; never decides where their pods may run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,15 +15,14 @@ use crate::model::storage::{
     VolumeClaim, VolumeClaimKey, driver_of,
 };
 
-/// Drivers of shares: nodes of every zone reach their volumes.
+/// Drivers of file shares and blobs: nodes in every zone can reach their volumes.
 const SHARES: [&str; 3] = ["blob.csi.azure.com", "file.csi.azure.com", "nfs.csi.k8s.io"];
 
-/// The most claims that are named.
+/// Maximum number of claims to list.
 const SHOWN_MAX: usize = 3;
 
-/// Binds claims to volumes that are there for them: those that are kept for a claim, and available ones where the class binds
-/// at once, or where a volume of a class without provisioner does not lie on a node that the pod's place would decide.
-/// Returns what is to be said of that.
+/// Binds claims to existing volumes: those reserved for a claim, and available ones if the class binds immediately, or
+/// if the class has no provisioner and the volume is not tied to a node. Returns the assumption to report.
 pub fn take(storage: &mut Storage, pods: &[Pod]) -> Option<Assumption> {
     claims_to_come(storage, pods);
     let mut taken: Vec<(VolumeClaimKey, Arc<str>)> = Vec::new();
@@ -45,7 +44,7 @@ pub fn take(storage: &mut Storage, pods: &[Pod]) -> Option<Assumption> {
     (!taken.is_empty()).then(|| of_taken(&taken))
 }
 
-/// Adds the claims of waiting pods that their controller makes first, where an available volume may be theirs.
+/// Adds the claims of pods that their controller is yet to create, if an available volume may match them.
 fn claims_to_come(storage: &mut Storage, pods: &[Pod]) {
     let mut added: BTreeSet<VolumeClaim> = BTreeSet::new();
     if storage.volumes.iter().all(|volume| volume.offer.is_none()) {
@@ -72,7 +71,7 @@ fn claims_to_come(storage: &mut Storage, pods: &[Pod]) {
     storage.claims.sort();
 }
 
-/// Returns the volume that a claim takes before its pod is looked at.
+/// Returns the volume that a claim binds to before its pod is scheduled.
 fn volume_for<'s>(claim: &VolumeClaim, storage: &'s Storage) -> Option<&'s Volume> {
     let is_kept = |volume: &&Volume| volume.claim.as_ref() == Some(&claim.key) && volume.offer.is_some();
     if let Some(kept) = storage.volumes.iter().find(is_kept) {
@@ -82,7 +81,7 @@ fn volume_for<'s>(claim: &VolumeClaim, storage: &'s Storage) -> Option<&'s Volum
     let mut available = storage.available_for_claim(claim).into_iter();
     match class.map(|class| (class.binding, &*class.provisioner)) {
         None | Some((BindingMode::Immediate, _)) => available.next(),
-        // Which of those that lie on a node is taken is for the pod's node to say.
+        // Among node-local volumes, the pod's node decides.
         Some((BindingMode::WaitForFirstConsumer, NO_PROVISIONER)) => {
             available.find(|volume| !(volume.is_local && volume.node_affinity.is_some()))
         }
@@ -106,7 +105,7 @@ fn of_taken(taken: &[(VolumeClaimKey, Arc<str>)]) -> Assumption {
     }
 }
 
-/// Returns what is assumed of the claims of these pods, a line for each class.
+/// Returns the assumptions about the claims of these pods, one per class.
 #[must_use]
 pub fn assumed(storage: &Storage, pods: &[Pod]) -> Vec<Assumption> {
     let mut claims: BTreeMap<&StorageClass, BTreeSet<VolumeClaimKey>> = BTreeMap::new();
@@ -120,7 +119,7 @@ pub fn assumed(storage: &Storage, pods: &[Pod]) -> Vec<Assumption> {
     claims.into_iter().map(|(class, claims)| assumption(class, &claims)).collect()
 }
 
-/// Returns the class of a claim that no controller has seen yet.
+/// Returns the class of a claim that no controller has processed yet.
 fn class_to_come<'s>(
     volume: &PodVolume,
     key: &VolumeClaimKey,

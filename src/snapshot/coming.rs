@@ -1,9 +1,8 @@
-//! NodeClaims whose nodes are on their way and that do not say yet what they have: they count by their size.
+//! Fills in resources of nodes that are being launched and do not report them yet, from their VM size.
 //!
-//! A claim that is not launched may become any of the sizes that it lists: it counts against limits by the largest of what
-//! they have, and offers pods the least. A node that has joined counts by its size too, in what it does not report yet,
-//! until it is initialized, however long that takes: another one would lack the same. What the input says itself is never
-//! replaced.
+//! A NodeClaim that is not launched may get any of its listed sizes: its capacity is the largest of them (for limits),
+//! its allocatable the smallest (for pods). A registered node also gets unreported resources from its size until it is
+//! initialized, however long that takes, because another node would lack the same. Reported values are never replaced.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,10 +14,10 @@ use crate::model::{
 };
 use crate::policy::Policy;
 
-/// The most claims that are named.
+/// Maximum number of claims to list.
 const SHOWN_MAX: usize = 5;
 
-/// Fills in what such claims will have, and returns what is to be said of that.
+/// Fills in the expected resources of such nodes, and returns the assumption to report.
 pub fn fill(
     nodes: &mut [Node],
     catalog: &Catalog,
@@ -58,7 +57,7 @@ pub fn fill(
     (!named.is_empty()).then(|| assumption(&named))
 }
 
-/// What classes are offered, each asked for once.
+/// Cache of the instance types that each class is offered.
 struct Shelves<'a> {
     catalog: &'a Catalog,
     policy: &'a Policy,
@@ -67,7 +66,7 @@ struct Shelves<'a> {
 }
 
 impl Shelves<'_> {
-    /// Returns what the class of a node is offered.
+    /// Returns the instance types that the class of a node is offered.
     fn of(&mut self, node: &Node) -> Option<Arc<Offered>> {
         let Self { catalog, policy, network, known } = self;
         let class = policy.classes.get(node.class.as_ref()?)?;
@@ -76,14 +75,14 @@ impl Shelves<'_> {
     }
 }
 
-/// Takes what is not reported from what the size has.
+/// Sets unreported amounts to those of the size.
 fn promise(amounts: &mut Resources, of_size: &Resources) {
     let missing = of_size.iter().filter(|(name, _)| amounts.get(name) == 0);
     let missing: Vec<(ResourceName, i64)> = missing.map(|(name, amount)| (name.clone(), amount)).collect();
     missing.into_iter().for_each(|(name, amount)| amounts.set(name, amount));
 }
 
-/// Returns the size of a node, else all that it may become.
+/// Returns the size of a node, or all sizes that it may get.
 fn sizes(node: &Node) -> BTreeSet<SkuName> {
     match node.labels.get(&LabelKey::new(label::INSTANCE_TYPE)) {
         Some(size) => BTreeSet::from([SkuName::new(&**size)]),
@@ -91,7 +90,7 @@ fn sizes(node: &Node) -> BTreeSet<SkuName> {
     }
 }
 
-/// Returns the smaller of each amount.
+/// Returns the minimum of each amount.
 fn at_most(one: &Resources, other: &Resources) -> Resources {
     one.iter().map(|(name, amount)| (name.clone(), amount.min(other.get(name)))).collect()
 }

@@ -1,6 +1,6 @@
-//! Two snapshots side by side: what came, what went, what changed.
+//! Compares two snapshots: added, removed and changed objects.
 //!
-//! Objects are compared by what planning reads of them: what is not kept in a snapshot makes no difference.
+//! Compares only the fields that planning reads; fields that a snapshot does not keep make no difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,47 +13,47 @@ use crate::manifests::{Objects, OurObject};
 use crate::model::storage::Storage;
 use crate::model::{Group, GroupRef, Node, Pod, PodPlace, PodSpec, Usage, label};
 
-/// What happened to something between two snapshots.
+/// Type of a change between two snapshots.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Way {
-    /// Only the first has it.
+    /// Only in the first.
     Went,
-    /// Only the second has it.
+    /// Only in the second.
     Came,
-    /// Both have it, and it is not the same.
+    /// In both, with differences.
     Changed,
 }
 
-/// Something that came, went or changed.
+/// An added, removed or changed item.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changed {
-    /// What happened to it.
+    /// Type of the change.
     pub way: Way,
-    /// What it is called.
+    /// Its name.
     pub name: String,
-    /// What it is, or which parts of it changed.
+    /// Its description, or the parts that changed.
     pub what: Vec<String>,
 }
 
-/// The pods of a workload, where they are not the same ones.
+/// Changes to the pods of a workload.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PodsChanged {
-    /// `Kind/namespace/name` of what made them; `Pod/namespace/name` of a pod that nothing made.
+    /// Owner of the pods, as `Kind/namespace/name`; `Pod/namespace/name` for a pod without an owner.
     pub workload: String,
-    /// How many there were, the waiting ones included.
+    /// Number of pods before, including pending ones.
     pub before: usize,
-    /// How many there are.
+    /// Number of pods after, including pending ones.
     pub after: usize,
-    /// How many of those that both have are on another node, or wait where they ran, or run where they waited.
+    /// Number of common pods that changed node, became pending or were scheduled.
     pub moved: usize,
-    /// Whether what the scheduler reads of them changed.
+    /// Whether scheduling-relevant fields changed.
     pub is_spec_changed: bool,
 }
 
-/// How two snapshots differ.
+/// Differences between two snapshots.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SnapshotDifference {
@@ -63,30 +63,30 @@ pub struct SnapshotDifference {
     pub pods: Vec<PodsChanged>,
     /// NodePools, AKSNodeClasses and NodeFleets, sorted.
     pub configuration: Vec<Changed>,
-    /// Budgets, volumes, daemonsets and what else decides where pods may be, sorted.
+    /// Budgets, volumes, DaemonSets and other objects that affect where pods may run, sorted.
     pub others: Vec<Changed>,
-    /// What Azure sells, where it is not the same: before and after.
+    /// Catalogues before and after, if they differ.
     pub catalog: Option<(String, String)>,
-    /// When each was seen, where that is not the same; it makes no difference by itself.
+    /// Times before and after, if they differ; time alone is not a difference.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub at: Option<(Option<String>, Option<String>)>,
 }
 
-/// One of two snapshots, read.
+/// One of the two snapshots.
 #[derive(Clone, Copy, Debug)]
 pub struct Side<'a> {
-    /// When it was seen.
+    /// When it was taken.
     pub at: Option<Timestamp>,
     /// Its objects.
     pub objects: &'a Objects,
-    /// What Azure sells.
+    /// Its catalogue.
     pub stock: &'a Stock,
-    /// What the subscription uses of its quotas, where that is known.
+    /// The subscription's quota usage, if known.
     pub usages: Option<&'a [Usage]>,
 }
 
 impl SnapshotDifference {
-    /// Holds the second snapshot against the first. Time alone makes no difference.
+    /// Compares the second snapshot to the first. Time alone makes no difference.
     #[must_use]
     pub fn between(before: Side<'_>, after: Side<'_>) -> Self {
         let catalog = (before.stock != after.stock).then(|| (stock(before.stock), stock(after.stock)));
@@ -100,7 +100,7 @@ impl SnapshotDifference {
         }
     }
 
-    /// Returns whether nothing differs but perhaps the time.
+    /// Returns whether nothing differs, apart from the time.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         let Self { nodes, pods, configuration, others, catalog, at: _ } = self;
@@ -123,7 +123,7 @@ fn stock(stock: &Stock) -> String {
     }
 }
 
-/// Holds two maps against each other; `changed` says which parts of an item differ, none where it is the same.
+/// Compares two maps; `changed` returns the differing parts of an item, none if it is unchanged.
 fn held<K: Ord, T>(
     (before, after): (&BTreeMap<K, T>, &BTreeMap<K, T>),
     name: impl Fn(&K) -> String,
@@ -210,9 +210,9 @@ fn pods(before: &[Pod], after: &[Pod]) -> Vec<PodsChanged> {
 #[derive(Default)]
 struct OfWorkload<'p> {
     count: usize,
-    /// What the scheduler reads of them, and what keeps them where they are.
+    /// Their specs, and whether they are marked do-not-disrupt.
     contents: BTreeSet<(&'p Arc<PodSpec>, bool)>,
-    /// How many are where.
+    /// Number of pods per place.
     places: BTreeMap<&'p PodPlace, usize>,
 }
 
@@ -231,7 +231,7 @@ fn by_workload(pods: &[Pod]) -> BTreeMap<String, OfWorkload<'_>> {
     all
 }
 
-/// Holds against each other what neither is a node or a pod nor says what nodes there should be.
+/// Compares all other objects: neither nodes, nor pods, nor configuration.
 fn others(before: &Objects, after: &Objects) -> Vec<Changed> {
     let (old, new) = (listed(before), listed(after));
     let named = |old: &_, new: &_| fields(old, new).into_iter().map(as_kubernetes).collect();
@@ -242,7 +242,7 @@ fn others(before: &Objects, after: &Objects) -> Vec<Changed> {
     all
 }
 
-/// Holds the quotas against each other. What one side does not know makes no difference.
+/// Compares the quotas. Quotas unknown to either side make no difference.
 fn quotas(before: Option<&[Usage]>, after: Option<&[Usage]>) -> Vec<Changed> {
     let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
     let by_name = |usages: &[Usage]| -> BTreeMap<String, Usage> {
@@ -258,7 +258,7 @@ fn quotas(before: Option<&[Usage]>, after: Option<&[Usage]>) -> Vec<Changed> {
     held((&by_name(before), &by_name(after)), name, described, parts)
 }
 
-/// Returns these objects by kind and name, with what is kept of them.
+/// Returns these objects by kind and name, with the fields that a snapshot keeps.
 fn listed(objects: &Objects) -> BTreeMap<String, serde_json::Value> {
     let Objects { budgets, groups, daemons, namespaces, storage, .. } = objects;
     let Storage { claims, volumes, classes, drivers, attachments } = storage;
@@ -299,7 +299,7 @@ fn listed(objects: &Objects) -> BTreeMap<String, serde_json::Value> {
     all
 }
 
-/// Returns what Kubernetes calls a field that is kept under another name.
+/// Returns the Kubernetes name of a field that is kept under another name.
 fn as_kubernetes(field: String) -> String {
     match field.as_str() {
         "bound" => "minAvailable or maxUnavailable".to_owned(),

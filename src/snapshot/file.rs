@@ -1,7 +1,7 @@
-//! The snapshot's file: the objects of an input as far as planning needs them, its time, and what Azure sells.
+//! The snapshot file: the objects of an input, reduced to the fields that planning needs, its time, and the catalogue.
 //!
-//! JSON with sorted keys, two spaces and line feeds. It is planned from by reading its objects as any
-//! input's: a plan made from it is the plan made from what it was made from. Nothing is decided here.
+//! JSON with sorted keys, two spaces of indentation and line feeds. Its objects are read like any other input, so a
+//! plan from the file equals a plan from the original input. Never decides anything.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -173,7 +173,7 @@ pub fn write(file: &SnapshotFile) -> String {
     const WRITABLE: &str = "values of a snapshot have text keys and no floats";
     let SnapshotFile { at, location, names, gaps, stock, usages, azure, kept } = file;
     let mut objects: Vec<&KeptObject> = kept.objects.iter().collect();
-    // Events alone may stand twice, where they changed between two dumps.
+    // Only Events may occur twice, if they changed between two dumps.
     let content =
         |object: &KeptObject| (object.tree.text("kind") == Some("Event")).then(|| object.tree.digest());
     objects.sort_by_cached_key(|object| (object.identity(), content(object)));

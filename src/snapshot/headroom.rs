@@ -1,8 +1,8 @@
-//! CapacityBuffers -> placeholders: pods that do not exist, for which room is kept.
+//! Turns CapacityBuffers into placeholders: pods that do not exist, for which free capacity is kept.
 //!
-//! A placeholder asks for what a pod of the buffer asks of a node: requests, node selector and required node
-//! affinity, tolerations, host ports. It has no labels and no rules between pods, so that it is counted as nobody, and
-//! keeps nobody away; and the lowest priority, so that it never comes before a pod.
+//! A placeholder has the node-related constraints of the buffer's pods: requests, node selector, required node
+//! affinity, tolerations, host ports. It has no labels and no rules between pods, so it never counts in, or blocks,
+//! other pods' rules. It has the lowest priority, so it never takes precedence over a pod.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,13 +15,13 @@ use crate::model::{
 
 use super::{Gap, GapKind, Snapshot};
 
-/// The most pods that a buffer keeps room for: more than any cluster waits for, and few enough to be counted.
+/// Maximum placeholders of a buffer: more than any cluster needs, and few enough to plan.
 const PLACEHOLDERS_MAX: u32 = 10_000;
 
-/// What the pods of workloads are, and how many each wants.
+/// Pod spec and replica count of each workload.
 pub type Templates = BTreeMap<Workload, (Arc<PodSpec>, u32)>;
 
-/// Adds the placeholders of all buffers to the pods, and says of which buffers there are none.
+/// Adds the placeholders of all buffers to the pods, and a gap for every buffer without placeholders.
 pub fn keep_room(
     snapshot: &mut Snapshot,
     buffers: &BTreeMap<(Namespace, BufferName), Buffer>,
@@ -45,10 +45,10 @@ pub fn keep_room(
     snapshot.gaps.sort();
 }
 
-/// Returns what a buffer keeps room for, and how often.
+/// Returns the placeholder spec of a buffer, and the number of placeholders.
 ///
 /// # Errors
-/// Why that is not known.
+/// The reason why they cannot be determined.
 fn kept(buffer: &Buffer, templates: &Templates, pods: &[Pod]) -> Result<(PodSpec, u32), (GapKind, String)> {
     if &*buffer.strategy != ACTIVE_CAPACITY {
         let because = format!("its strategy `{}` is not known: it keeps no room", buffer.strategy);
@@ -80,16 +80,15 @@ fn kept(buffer: &Buffer, templates: &Templates, pods: &[Pod]) -> Result<(PodSpec
     }
 }
 
-/// Returns what the pods of a workload are that only its pods prove, and how many there are.
+/// Derives the spec and replica count of a workload from its running pods, for workloads that are not in the input.
 fn of_pods(workload: &Workload, pods: &[Pod]) -> Option<(Arc<PodSpec>, u32)> {
     let mut own = pods.iter().filter(|pod| pod.workload.as_ref() == Some(workload) && !pod.is_terminating);
     let first = own.next()?;
     Some((Arc::clone(&first.spec), u32::try_from(own.count() + 1).unwrap_or(u32::MAX)))
 }
 
-/// Returns for how many pods room is kept: the larger of what `replicas` and `percentage` say, as Karpenter has it, as many
-/// as the limits let where neither says anything, and never more than those let. A share is rounded up, to one pod at
-/// least.
+/// Returns the number of placeholders: the larger of `replicas` and `percentage`, as in Karpenter, or the maximum that
+/// the limits allow if neither is set. Limits always apply. A percentage above 0 is rounded up, to at least one pod.
 fn count(buffer: &Buffer, replicas: u32, requests: &Resources) -> Option<u32> {
     let is_share = matches!(buffer.pods, BufferPods::Workload { .. });
     let share = buffer.percent.filter(|_| is_share).map(|percent| match percent {
@@ -108,9 +107,9 @@ fn count(buffer: &Buffer, replicas: u32, requests: &Resources) -> Option<u32> {
     asked.into_iter().chain(bounds).min()
 }
 
-/// Returns what a placeholder asks of its node.
+/// Reduces a pod spec to the node-related constraints of a placeholder.
 fn stripped(spec: &PodSpec) -> PodSpec {
-    // Room prefers nothing, so that it stands wherever its pods may.
+    // Placeholders have no preferences, so they fit wherever the pods may run.
     let soft = Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule), seconds: None };
     let mut tolerations: Vec<Toleration> = spec.tolerations.iter().cloned().chain([soft]).collect();
     tolerations.sort();

@@ -1,9 +1,9 @@
-//! What nodes really have, learnt from those that are Ready: the smallest allocatable of those that are alike by pool, size,
-//! image and `maxPods`, and the taints that others put on all of them.
+//! Learns the actual resources of nodes from Ready ones: the smallest allocatable among nodes with the same pool, size,
+//! image and `maxPods`, and the taints that third parties put on all of them.
 //!
-//! What is computed of a size is a promise; what a node says of itself is evidence, and stays so for a week after the node is
-//! gone, or until its class changes. Pure: nodes, what was known before and a time come in, rows come out. Must never make
-//! more of a node than it said.
+//! Values computed from a size are an estimate; values reported by a node are evidence, valid for a week after the node
+//! is deleted, or until its class changes. Pure: takes nodes, earlier rows and a time, and returns rows. Must never
+//! assume more of a node than it reported.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use crate::policy::Policy;
 
 use super::AzureFacts;
 
-/// For how long it is believed what no node shows any more.
+/// Time for which a row stays valid after the last node that shows it.
 const BELIEVED: SignedDuration = SignedDuration::from_hours(7 * 24);
 
-/// How often it is noted that nodes still show the same.
+/// Interval at which `seen` of an unchanged row is updated.
 const NOTED: SignedDuration = SignedDuration::from_hours(1);
 
-/// How many rows there are at most.
+/// Maximum number of rows.
 const ROWS_MAX: usize = 200;
 
-/// Where AKS's own images are, whose newest version is taken.
+/// Path of AKS's own image galleries. New nodes get the newest version of these images.
 const GALLERIES: &str = "/communitygalleries/";
 
-/// Returns what is known of nodes now, sorted.
+/// Returns the updated rows, sorted.
 #[must_use]
 pub fn learned(nodes: &[Node], policy: &Policy, known: &[LearnedNode], at: Timestamp) -> Vec<LearnedNode> {
     let mut rows: BTreeMap<Alike, LearnedNode> = BTreeMap::new();
@@ -56,7 +56,7 @@ pub fn learned(nodes: &[Node], policy: &Policy, known: &[LearnedNode], at: Times
     rows
 }
 
-/// Returns what sizes offer by what is known, of images that new nodes would have.
+/// Returns the learned allocatable of sizes, for images that new nodes would get.
 #[must_use]
 pub fn sizes(rows: &[LearnedNode], policy: &Policy, facts: &AzureFacts) -> Vec<LearnedSize> {
     let is_of_today = |row: &&LearnedNode| {
@@ -77,7 +77,7 @@ fn class_of<'p>(policy: &'p Policy, alike: &Alike) -> Option<&'p NodeClass> {
     policy.classes.get(&policy.pools.get(&alike.pool)?.class)
 }
 
-/// Returns what the nodes that are there show, of each like the least.
+/// Returns the rows shown by existing nodes: the minimum over each group of alike nodes.
 fn shown(nodes: &[Node], policy: &Policy, at: Timestamp) -> BTreeMap<Alike, LearnedNode> {
     let mut shown: BTreeMap<Alike, LearnedNode> = BTreeMap::new();
     for row in nodes.iter().filter_map(|node| of_node(node, policy, at)) {
@@ -92,7 +92,7 @@ fn shown(nodes: &[Node], policy: &Policy, at: Timestamp) -> BTreeMap<Alike, Lear
     shown
 }
 
-/// Returns what a node shows that carries pods, is Ready, and was made from its class as it is.
+/// Returns the row shown by a node that is initialized, Ready, and created from its current class.
 fn of_node(node: &Node, policy: &Policy, at: Timestamp) -> Option<LearnedNode> {
     let is_up = node.stage == NodeStage::Initialized && node.is_ready() && !node.is_deleting;
     let pool = policy.pools.get(node.pool.as_ref().filter(|_| is_up && node.claimed.is_own)?)?;
@@ -104,7 +104,7 @@ fn of_node(node: &Node, policy: &Policy, at: Timestamp) -> Option<LearnedNode> {
         image: node.claimed.image.clone()?,
         max_pods: node.capacity.get(&ResourceName::Pods),
     };
-    // How large the disk of a node is does not follow from its size: that is learnt elsewhere, by the disk.
+    // The disk of a node does not follow from its size; disks are learned elsewhere.
     let is_of_size = |name: &ResourceName| *name != ResourceName::EphemeralStorage;
     let allocatable = node.allocatable.iter().filter(|(name, amount)| *amount > 0 && is_of_size(name));
     Some(LearnedNode {
@@ -116,7 +116,7 @@ fn of_node(node: &Node, policy: &Policy, at: Timestamp) -> Option<LearnedNode> {
     })
 }
 
-/// Returns the taints of a node that neither its pool nor Kubernetes nor nodeform put there.
+/// Returns the taints of a node that were not set by its pool, Kubernetes or nodeform.
 fn of_others(node: &Node, pool: &Pool) -> Vec<Taint> {
     let is_asked = |taint: &Taint| {
         let mut own = pool.taints.iter().chain(&pool.startup_taints);
@@ -133,8 +133,8 @@ fn of_others(node: &Node, pool: &Pool) -> Vec<Taint> {
     taints
 }
 
-/// Returns what was known with what is shown now. What nodes show less of than ever is new; while they show the same it is
-/// noted now and then; what they show more of leaves it to time.
+/// Merges a row with a newly shown one. A new minimum is stored immediately, an unchanged row is refreshed
+/// periodically, and larger values only take over once the old row expires.
 fn merged(before: &LearnedNode, shown: LearnedNode) -> LearnedNode {
     let mut allocatable = least_of_both(&before.allocatable, &shown.allocatable);
     let only = |(one, other): (&Resources, &Resources)| -> Vec<(ResourceName, i64)> {
@@ -180,7 +180,7 @@ spec:
       startupTaints: [{key: example.com/starts, effect: NoSchedule}]
 ";
 
-    /// What an input with these nodes teaches: memory and GPUs, what else is there, and since when.
+    /// Returns the rows learned from these nodes, given earlier rows and an hour.
     fn rows(nodes: &[String], known: &[LearnedNode], hour: i64) -> Vec<LearnedNode> {
         let text = std::iter::once(POOL.to_owned()).chain(nodes.iter().cloned()).collect::<String>();
         let (objects, policy) = crate::offline::read(vec![Source::new("a.yaml", text)]).expect("it is right");

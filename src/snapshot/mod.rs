@@ -1,7 +1,7 @@
-//! What was seen, once: nodes, pods, daemonsets and what Azure sells, with its time and its gaps.
+//! A snapshot: nodes, pods, DaemonSets and the catalogue at one point in time, with all gaps.
 //!
-//! A snapshot is a value. It never asks anybody for more; what could not be read stands in it as a
-//! [`Gap`], and what was assumed as an [`Assumption`], so that nothing downstream takes unknown for empty.
+//! A snapshot is a value. It never reads more data; unreadable data is recorded as a [`Gap`], and assumed data as an
+//! [`Assumption`], so nothing downstream mistakes unknown for empty.
 
 pub mod abandoned;
 pub mod assemble;
@@ -178,7 +178,7 @@ impl std::fmt::Display for Assumption {
     /// Writes the assumption as it stands on the page of a plan.
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Self { what, why } = self;
-        // Brackets behind brackets are hard to read.
+        // Consecutive parentheses are hard to read.
         if what.ends_with(')') {
             let mut letters = why.chars();
             let first = letters.next().into_iter().flat_map(char::to_uppercase);

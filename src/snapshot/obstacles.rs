@@ -1,7 +1,7 @@
-//! What stands in the way of carrying plans out in a cluster: kinds that are missing, rights that are missing, and who else
-//! makes and removes nodes.
+//! Obstacles to applying plans in a cluster: missing CRDs, missing permissions, and other provisioners that create and
+//! delete nodes.
 //!
-//! Facts as they were read. What could not be read is not among them: Azure and the API server say so when it is tried.
+//! Raw facts. Unreadable facts are omitted: Azure and the API server report the problem when the plan is applied.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

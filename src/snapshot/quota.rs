@@ -1,12 +1,11 @@
-//! The quotas of a subscription, beside what there is: which of the used vCPUs are those of nodes in the input.
+//! Quotas of a subscription, and which of the used vCPUs belong to nodes in the input.
 //!
-//! Nothing is guessed: a quota that Azure does not list stays unknown.
+//! Never guesses: a quota that Azure does not list stays unknown.
 
 use super::Snapshot;
 use crate::model::{Node, NodeStage, Quota, Usage};
 
-/// Returns the quotas. The VM of a NodeClaim that is on its way is used by nobody yet as far as Azure knows, unless it is
-/// listed.
+/// Returns the quotas. The VM of a launching NodeClaim counts as used only if it has a provider ID or Azure lists it.
 #[must_use]
 pub fn of(usages: &[Usage], seen: &Snapshot) -> Quota {
     let Snapshot { nodes, catalog, azure, .. } = seen;

@@ -1,8 +1,8 @@
-//! The StorageClasses that AKS makes in every cluster, for input that holds none of them.
+//! StorageClasses that AKS creates in every cluster, for input that holds none of them.
 //!
 //! Facts: names, drivers and binding modes of AKS' built-in classes (learn.microsoft.com, "Storage options for
-//! applications in AKS"). A class that the input holds is never replaced, and where it holds one of AKS' own, it was listed
-//! from a cluster, and none is assumed.
+//! applications in AKS"). A class in the input is never replaced. If the input holds any of AKS' own classes, they were
+//! listed from a cluster, and none is assumed.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ const DISK: &str = "disk.csi.azure.com";
 const FILE: &str = "file.csi.azure.com";
 const BLOB: &str = "blob.csi.azure.com";
 
-/// The class that claims are of which name none.
+/// The class of claims that name none.
 const DEFAULT: &str = "default";
 
 const BUILT_IN: [(&str, &str, BindingMode); 11] = [
@@ -32,8 +32,8 @@ const BUILT_IN: [(&str, &str, BindingMode); 11] = [
     ("azureblob-nfs-premium", BLOB, BindingMode::Immediate),
 ];
 
-/// Returns the built-in classes that claims of these pods ask for, and what is to be said of that; nothing where
-/// the input holds any of them.
+/// Returns the built-in classes that claims of these pods use, and the assumption to report; nothing if the input holds
+/// any built-in class.
 #[must_use]
 pub fn assumed(storage: &Storage, pods: &[Pod]) -> (Vec<StorageClass>, Option<Assumption>) {
     let is_own = |class: &StorageClass| BUILT_IN.iter().any(|(name, _, _)| *name == &*class.name);

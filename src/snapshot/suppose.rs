@@ -1,8 +1,8 @@
-//! Questions to a snapshot: the same world without some of its nodes, and with nothing to buy in some zones.
+//! What-if questions: the same snapshot without some of its nodes, or without offerings in some zones.
 //!
-//! Pods of a node that is left out wait again; those of daemonsets, static ones and those that are being
-//! deleted go with it. What is left out stands beside the rest, so that today's bill can be shown. This module
-//! decides nothing about what should be.
+//! Pods of an omitted node become pending; pods of DaemonSets, static pods and most pods that are being deleted are
+//! omitted too. Omitted nodes are kept separately, so that today's cost can be shown. Never decides anything about the
+//! nodes that should exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,20 +13,20 @@ use crate::model::{
 
 use super::{Assumption, Snapshot};
 
-/// What is asked.
+/// A what-if question.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Question {
-    /// As if these nodes were not there. Without any term: all but those of system agent pools, which AKS
-    /// needs and Karpenter cannot make.
+    /// Omit these nodes. Without a term: all nodes except those of system agent pools, which AKS needs and Karpenter
+    /// cannot create.
     pub from_scratch: Option<NodeSelector>,
-    /// As if these zones had failed, as `1` or `eastus-1`.
+    /// Omit these zones as if they had failed, given as `1` or `eastus-1`.
     pub without_zones: Vec<String>,
 }
 
-/// Returns the snapshot that the question speaks of; without a question it is unchanged.
+/// Returns the snapshot with the question applied; unchanged if there is none.
 ///
 /// # Errors
-/// What the question names and the input does not have, each with what it has.
+/// Zones or nodes of the question that the input does not have, each with the existing ones.
 pub fn suppose(snapshot: Snapshot, question: &Question) -> Result<Snapshot, Vec<(String, String)>> {
     let Question { from_scratch, without_zones } = question;
     let mut faults = Vec::new();
@@ -65,14 +65,14 @@ pub fn suppose(snapshot: Snapshot, question: &Question) -> Result<Snapshot, Vec<
     Ok(supposed)
 }
 
-/// Returns whether a node is one of a system agent pool. NodePools may be labelled `mode: system` too; what
-/// Karpenter created it can make again.
+/// Returns whether a node belongs to a system agent pool. NodePools may be labelled `mode: system` too, but Karpenter
+/// can create their nodes again.
 #[must_use]
 pub fn is_system(node: &Node) -> bool {
     node.pool.is_none() && node.labels.get(label::AKS_MODE).is_some_and(|mode| &**mode == "system")
 }
 
-/// A selector that says anything is taken at its word, system agent pools included.
+/// Returns whether the selector omits a node. A selector with terms applies literally, even to system agent pools.
 fn is_from_scratch(selector: &NodeSelector, node: &Node) -> bool {
     if selector.is_everything() { !is_system(node) } else { selector.selects(&node.labels) }
 }
@@ -103,8 +103,8 @@ fn without(mut snapshot: Snapshot, is_gone: impl Fn(&Node) -> bool) -> Snapshot 
     snapshot
 }
 
-/// Returns whether a pod of a node that is gone is wanted elsewhere. What is being deleted comes back only from
-/// a StatefulSet, under the same name.
+/// Returns whether a pod of an omitted node becomes pending. A pod that is being deleted is only recreated by a
+/// StatefulSet, under the same name.
 fn comes_back(pod: &Pod) -> bool {
     let is_of_set = pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "StatefulSet");
     !pod.is_daemon && (!pod.is_terminating || is_of_set)
@@ -149,7 +149,7 @@ fn no_node(snapshot: &Snapshot, selector: &NodeSelector) -> (String, String) {
     }
 }
 
-/// Says that AKS needs what a selector or a failed zone takes away.
+/// Reports that a selector or failed zone omits all system nodes, which AKS needs.
 fn gone_system(snapshot: &Snapshot) -> Option<Assumption> {
     let gone = snapshot.supposed.absent.iter().filter(|absent| is_system(&absent.node)).count();
     let stay = snapshot.nodes.iter().any(is_system);

@@ -1,6 +1,6 @@
-//! The daemonsets that AKS itself puts on every node: what is assumed where the input does not hold them.
+//! AKS' own DaemonSets on every node, assumed if the input does not hold them.
 //!
-//! The figures are an estimate with a version; they are marked as one wherever they are shown.
+//! The figures are a versioned estimate, marked as such wherever they are shown.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::model::{Namespace, NetworkSetup, PodSpec, Quantity, ResourceName, Res
 
 use super::{Assumption, Daemon};
 
-/// Where AKS puts them.
+/// Their namespace.
 pub const NAMESPACE: &str = "kube-system";
 
 /// The priority of `system-node-critical`, which all of them have.
@@ -24,10 +24,10 @@ struct Table {
     sets: BTreeMap<String, Vec<(String, String, String)>>,
 }
 
-/// Returns the name of a set, and the daemonset that it holds and this set-up does not.
+/// Returns the name of a set, and the DaemonSet in it that this set-up lacks.
 ///
-/// What carries the packets decides: Cilium stands in for kube-proxy with either kind of address. A cluster
-/// with its own network plugin has kube-proxy and no `azure-cns`, which hands out Azure's addresses.
+/// The dataplane decides: Cilium replaces kube-proxy with either IPAM mode. A cluster with its own network plugin has
+/// kube-proxy but not `azure-cns`, which assigns Azure's addresses.
 const fn set_of(network: NetworkSetup) -> (&'static str, Option<&'static str>) {
     match network {
         NetworkSetup::AzureOverlay { is_cilium: true } | NetworkSetup::Azure { is_cilium: true } => {
@@ -39,18 +39,18 @@ const fn set_of(network: NetworkSetup) -> (&'static str, Option<&'static str>) {
     }
 }
 
-/// What the input shows of daemonsets and nodes.
+/// DaemonSets and nodes in the input.
 #[derive(Clone, Debug, Default)]
 pub struct Shown<'a> {
-    /// The names of the daemonsets of [`NAMESPACE`], read or proven by their pods.
+    /// Names of the DaemonSets in [`NAMESPACE`], read or inferred from their pods.
     pub names: BTreeSet<&'a str>,
     /// Whether there are Nodes.
     pub has_nodes: bool,
 }
 
-/// Returns the daemonsets of AKS that the input does not show, for a network set-up, sorted by name, and how to say
-/// that they are assumed. Each is left out where one of its name is there; an input with Nodes and one of AKS' own
-/// daemonsets is a dump, which shows all that there are.
+/// Returns AKS' DaemonSets that are missing from the input, for a network set-up, sorted by name, and the assumption to
+/// report. DaemonSets in the input are not assumed again. An input with Nodes and any of AKS' DaemonSets is a dump,
+/// which is complete.
 #[must_use]
 pub fn assumed(network: NetworkSetup, shown: &Shown<'_>) -> (Vec<Daemon>, Option<Assumption>) {
     let table: Table = serde_json::from_str(include_str!("system_daemonsets.json"))
@@ -148,7 +148,7 @@ mod tests {
         assert_eq!(count(&["nvidia-device-plugin"], true), 6);
         assert_eq!(count(&["kube-proxy", "agent"], false), 5);
         assert_eq!(count(&["kube-proxy", "agent"], true), 0);
-        // A daemonset of another set-up tells a dump as well.
+        // A DaemonSet of another set-up also identifies a dump.
         assert_eq!(count(&["cilium"], true), 0);
         assert_eq!(count(&["cilium"], false), 6);
         let all = [

@@ -1,7 +1,6 @@
-//! The system node that an AKS cluster has: what is assumed of it where the input holds no Node at all.
+//! The system node of an AKS cluster, assumed if the input holds no Node at all.
 //!
-//! It counts for spreads over hosts, takes no pod, and is nothing else: it is never planned with, priced or shown as a
-//! node.
+//! It only counts in topology spread over hosts and takes no pods. It is never planned with, priced or shown as a node.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -14,24 +13,23 @@ use crate::model::{
 
 use super::Assumption;
 
-/// Its name in what people read.
+/// Its display name.
 pub const NAME: &str = "the assumed system node";
 
-/// The taint that AKS advises for system agent pools.
-/// <https://learn.microsoft.com/azure/aks/use-system-pools>
+/// The taint that AKS recommends for system agent pools. <https://learn.microsoft.com/azure/aks/use-system-pools>
 const TAINT: &str = "CriticalAddonsOnly";
 
-/// A zone that no pod names: which one it is in is not known.
+/// A zone that no pod names, because its zone is unknown.
 const SOME_ZONE: &str = "unknown";
 
-/// Returns whether one is assumed for this input: it holds no Node, and some pods are spread over hosts by constraints that
-/// count tainted nodes.
+/// Returns whether the node is assumed for this input: the input holds no Node, and some pods have spread constraints
+/// over hosts that count tainted nodes.
 #[must_use]
 pub(super) fn is_assumed(objects: &Objects) -> bool {
     objects.nodes.is_empty() && objects.pods.iter().any(|pod| counting(pod).next().is_some())
 }
 
-/// Returns what is said of it where it decides how many nodes there are.
+/// Returns the assumption to report if it affects the number of nodes.
 #[must_use]
 pub(super) fn assumption(objects: &Objects) -> Option<Assumption> {
     let is_required = |constraint: &SpreadConstraint| constraint.strength == Strength::Required;
@@ -51,20 +49,21 @@ pub(super) fn assumption(objects: &Objects) -> Option<Assumption> {
     })
 }
 
-/// Returns whether a pod's node selector and node affinity let it onto a node of these labels.
+/// Returns whether a pod's node selector and node affinity match these labels.
 fn admits(pod: &Pod, there: &Requirements) -> bool {
     let is_met = |wanted: &Requirements| wanted.satisfied_by(there, |_| false).is_ok();
     let terms = &pod.spec.node_affinity.required;
     is_met(&pod.spec.node_selector) && terms.as_ref().is_none_or(|terms| terms.iter().any(is_met))
 }
 
-/// Returns whether a node of these labels has every key over which a pod must be spread: kube-scheduler counts no other.
+/// Returns whether these labels have all topology keys of a pod's required spread constraints: kube-scheduler counts no
+/// other nodes.
 fn has_keys(pod: &Pod, there: &Requirements) -> bool {
     let required = pod.spec.spread.iter().filter(|spread| spread.strength == Strength::Required);
     required.into_iter().all(|spread| there.get(spread.topology_key.as_str()).is_some())
 }
 
-/// Returns the constraints of a pod over hosts that count nodes whose taints it does not tolerate.
+/// Returns the spread constraints of a pod over hosts that count nodes whose taints it does not tolerate.
 fn counting(pod: &Pod) -> impl Iterator<Item = &SpreadConstraint> {
     let over_hosts = |constraint: &&SpreadConstraint| {
         constraint.topology_key.as_str() == label::HOSTNAME && !constraint.honors_node_taints
@@ -114,7 +113,7 @@ mod tests {
     use super::assumption;
     use crate::manifests::{Source, read};
 
-    /// Whether the node is announced for pods of this spec.
+    /// Returns whether the assumption is reported for pods with this spec.
     fn is_announced(spec: &str) -> bool {
         let text = format!(
             "apiVersion: v1\nkind: Pod\nmetadata: {{name: a, labels: {{app: web}}}}\nspec:\n  containers: [{{name: c, image: x}}]\n{spec}"

@@ -1,9 +1,9 @@
-//! Evidence against promises: what became of nodes that were made for pods of one owner and template.
+//! Stops creating nodes that do not help: outcomes of nodes created for pods of one owner and template.
 //!
-//! Two such nodes that have joined and run none of these pods say that a third would not either: until something changes,
-//! none is made for them. Read from objects alone, so that whoever plans next says the same: NodeClaims say for whom they
-//! were made and from what, pods say whose they are and since when they wait, and the NodeFleet remembers nodes that are
-//! gone. Pure; must never be read to remove anything.
+//! Two such nodes that joined and run none of these pods prove that a third would not either: until something changes,
+//! none is created for them. Derived from objects alone, so every planner gets the same result: NodeClaims record their
+//! purpose and template, pods their owner and how long they are pending, and the NodeFleet remembers deleted nodes.
+//! Pure; must never be used to remove anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,54 +18,54 @@ use crate::model::{
 };
 use crate::policy::Policy;
 
-/// How many nodes that run none of the pods they were made for are enough.
+/// Number of nodes without any of their intended pods that stops the creation of more.
 const ENOUGH: usize = 2;
 
-/// For how long such a node counts.
+/// Time for which such a node counts.
 const COUNTS: SignedDuration = SignedDuration::from_hours(24);
 
-/// After how long a node counts that is not Ready.
+/// Age from which a node that is not Ready counts.
 const PATIENCE: SignedDuration = SignedDuration::from_mins(15);
 
-/// How many nodes that are gone are remembered at most.
+/// Maximum number of nodes to remember.
 const REMEMBERED_MAX: usize = 100;
 
-/// What was seen, before anything is planned of it.
+/// Inputs, before any planning.
 #[derive(Clone, Copy, Debug)]
 pub struct Scene<'a> {
     /// The nodes.
     pub nodes: &'a [Node],
-    /// The pods, where kube-scheduler has them.
+    /// The pods, where kube-scheduler placed them.
     pub pods: &'a [Pod],
-    /// When pods that wait were made.
+    /// Creation times of pending pods.
     pub waiting_since: &'a BTreeMap<PodKey, Timestamp>,
-    /// What is asked for.
+    /// The policy.
     pub policy: &'a Policy,
-    /// What Azure sells, and the network of the nodes.
+    /// The catalogue, and the network set-up of the nodes.
     pub sold: (&'a Catalog, NetworkSetup),
-    /// What is remembered of nodes.
+    /// Remembered nodes.
     pub known: &'a [Tried],
-    /// Now.
+    /// The current time.
     pub at: Timestamp,
 }
 
-/// What follows.
+/// The result.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tries {
-    /// The nodes that run none of the pods that they were made for, the oldest first: what is to be remembered.
+    /// Nodes that run none of the pods they were created for, oldest first, to be remembered.
     pub tried: Vec<Tried>,
-    /// The pods for which no other node is made, with the reason.
+    /// Purposes for which no more nodes are created, with the reason.
     pub held: BTreeMap<Purpose, Arc<str>>,
 }
 
-/// Pods of one purpose that wait.
+/// Pending pods of one purpose.
 struct Waiting<'a> {
     example: &'a Pod,
-    /// Since when the first of them does.
+    /// Creation time of the oldest one.
     since: Timestamp,
 }
 
-/// Returns what nodes came to that were made for pods which still wait.
+/// Returns the outcome of nodes that were created for pods which are still pending.
 #[must_use]
 pub fn tries(scene: Scene<'_>) -> Tries {
     let made: Vec<&Node> = scene.nodes.iter().filter(|node| !node.claimed.made_for.is_empty()).collect();
@@ -119,7 +119,7 @@ pub fn tries(scene: Scene<'_>) -> Tries {
     Tries { tried, held }
 }
 
-/// Returns the pods that wait, by purpose.
+/// Returns the pending pods by purpose.
 fn waiting<'a>(scene: Scene<'a>, purposes: &mut Purposes<'a>) -> BTreeMap<Purpose, Waiting<'a>> {
     let mut waiting: BTreeMap<Purpose, Waiting<'_>> = BTreeMap::new();
     let waits = |pod: &&Pod| pod.place == PodPlace::Waiting && !pod.is_daemon && !pod.is_terminating;
@@ -131,7 +131,7 @@ fn waiting<'a>(scene: Scene<'a>, purposes: &mut Purposes<'a>) -> BTreeMap<Purpos
     waiting
 }
 
-/// Returns of which purposes pods run on each of these nodes, and what all pods use there.
+/// Returns the purposes of the pods running on each of these nodes, and the resources that all its pods use.
 fn running<'a>(
     scene: Scene<'a>,
     made: &[&'a Node],
@@ -152,13 +152,13 @@ fn running<'a>(
     running
 }
 
-/// Returns when a node joined, once it counts as such: it is Ready, or should be by now.
+/// Returns the creation time of a node that counts as joined: it is Ready, or should be by now.
 fn joined(scene: Scene<'_>, node: &Node) -> Option<Timestamp> {
     let created = node.created.filter(|_| node.stage != NodeStage::Launching)?;
     (node.is_ready() || scene.at.duration_since(created) >= PATIENCE).then_some(created)
 }
 
-/// Returns what a node was made from.
+/// Returns the hashes of the pool and class that a node was created from.
 fn made_from(node: &Node) -> Option<Arc<str>> {
     let claimed = &node.claimed;
     let (pool, class) = (claimed.pool_stamp.as_ref()?, claimed.class_stamp.as_ref()?);
@@ -166,7 +166,7 @@ fn made_from(node: &Node) -> Option<Arc<str>> {
     Some(format!("{}/{requirements}/{}", pool.hash, class.hash).into())
 }
 
-/// Returns whether a node still says something of the next: it is not long ago, and the next would be made from the same.
+/// Returns whether a node still predicts the next one: it is recent, and the next would have the same template.
 fn counts(scene: Scene<'_>, tried: &Tried) -> bool {
     let pool = scene.policy.pools.get(&tried.pool);
     let class = pool.and_then(|pool| scene.policy.classes.get(&pool.class));
@@ -176,7 +176,7 @@ fn counts(scene: Scene<'_>, tried: &Tried) -> bool {
     is_same && scene.at.duration_since(tried.joined) < COUNTS
 }
 
-/// Says why a pod does not run on a node that was made for it.
+/// Explains why a pod does not run on a node that was created for it.
 fn why(scene: Scene<'_>, (node, used): (&Node, Option<&Resources>), pod: &Pod) -> String {
     if node.is_deleting {
         return "it is being deleted".to_owned();
@@ -198,7 +198,7 @@ fn why(scene: Scene<'_>, (node, used): (&Node, Option<&Resources>), pod: &Pod) -
     }
 }
 
-/// Says that a node has too little of a resource: less than its size should have, or less than is left by others.
+/// Explains the shortage of a resource on a node: less than computed for its size, or less than other pods leave.
 fn too_little(scene: Scene<'_>, node: &Node, lacking: &ResourceName, wanted: i64) -> String {
     let (catalog, network) = scene.sold;
     let size = node.labels.get(&LabelKey::new(label::INSTANCE_TYPE)).map(|size| SkuName::new(&**size));
@@ -219,7 +219,7 @@ fn too_little(scene: Scene<'_>, node: &Node, lacking: &ResourceName, wanted: i64
     }
 }
 
-/// Says of which nodes it is known that another would not do, and until when that holds.
+/// Explains which nodes prove that another would not help, and until when no other is created.
 fn said(tried: &[&Tried]) -> Option<String> {
     let until = tried.first()?.joined.checked_add(COUNTS).ok()?;
     let nodes: Vec<String> =

@@ -1,6 +1,7 @@
-//! Wishes for single nodes, laid over a snapshot: a node to replace counts as drifted, one to forget is not disrupted.
+//! Applies user requests about single nodes to a snapshot: a node to replace counts as drifted, one to forget is not
+//! disrupted.
 //!
-//! Both then go the way that every such node goes. Whether a wish can be fulfilled is not decided here.
+//! Both are then planned like any such node. Never decides whether a request can be fulfilled.
 
 use std::collections::BTreeSet;
 
@@ -8,10 +9,10 @@ use crate::model::{Drift, Node, NodeName, NodeStage, Supposed, WhatIf, Wishes};
 
 use super::Snapshot;
 
-/// Returns the snapshot with what is asked of it.
+/// Returns the snapshot with the requests applied.
 ///
 /// # Errors
-/// Nodes that are not there, and nodes that cannot be meant, each with what to do.
+/// Unknown nodes, and nodes that a request cannot apply to, each with a hint.
 pub fn wish(mut snapshot: Snapshot, wishes: &Wishes) -> Result<Snapshot, Vec<(String, String)>> {
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let names: Vec<NodeName> = snapshot.nodes.iter().map(|node| node.name.clone()).collect();
@@ -41,7 +42,7 @@ pub fn wish(mut snapshot: Snapshot, wishes: &Wishes) -> Result<Snapshot, Vec<(St
     if faults.is_empty() { Ok(snapshot) } else { Err(faults) }
 }
 
-/// Says that a node is there and only supposed not to be, where that is so.
+/// Returns the fault for a node that exists but is omitted by a what-if question.
 fn left_out(flag: &str, name: &NodeName, supposed: &Supposed) -> Option<(String, String)> {
     let Supposed { absent, what_if, .. } = supposed;
     absent.iter().find(|absent| absent.node.name == *name)?;
@@ -66,7 +67,7 @@ fn unknown(flag: &str, name: &NodeName, names: &[NodeName]) -> (String, String) 
     (format!("`{flag}`: there is no node `{name}`"), hint)
 }
 
-/// Returns why a wish cannot be about a node.
+/// Returns why a request cannot apply to a node.
 fn not_meant(node: &Node, has_claims: bool, is_replace: bool) -> Option<(&'static str, &'static str)> {
     if node.pool.is_none() {
         return Some(("belongs to no NodePool", "only nodes of NodePools are managed here"));

@@ -1,4 +1,4 @@
-//! An object as it is written: keys sorted, numbers with the digits that were read.
+//! Serializes an object: keys sorted, numbers with their original digits.
 
 use serde::ser::{Error as _, SerializeMap as _};
 use serde::{Serialize, Serializer};
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 
 use crate::manifests::tree::{Entry, Tree, Value};
 
-/// A tree that is written as JSON.
+/// A tree to serialize as JSON.
 #[derive(Debug)]
 pub(super) struct WrittenObject<'a>(pub(super) &'a Tree);
 
@@ -16,7 +16,7 @@ impl Serialize for WrittenObject<'_> {
             Value::Null => serializer.serialize_unit(),
             Value::Bool(value) => serializer.serialize_bool(value.is_true()),
             Value::Integer(number) => serializer.serialize_i64(*number),
-            // What JSON has no number for (`.inf`) is no amount either: it is refused as text.
+            // Values without a JSON number (`.inf`) are not valid amounts either: written as text, they are rejected.
             Value::Decimal(digits) => match serde_json::from_str::<&RawValue>(digits) {
                 Ok(number) => number.serialize(serializer),
                 Err(_) => serializer.serialize_str(digits),

@@ -1,6 +1,6 @@
-//! Who has no place only because limits count what goes until it is gone: the plan after this one can do that.
+//! Pods unplaced only because nodes being deleted still count against limits: the next plan can place them.
 //!
-//! Nothing is changed but what is said.
+//! Changes only the report.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::shrink::imagined;
 use super::shrink::trial::Scene;
 use super::solution::{Solution, Target, Unplaced};
 
-/// Says of pods for which limits leave no room that the next plan has some, where it has.
+/// Reports which pods that limits leave unplaced can be placed by the next plan.
 pub(super) fn say(scene: &Scene<'_>, snapshot: &Snapshot, solution: &mut Solution) {
     let limits = Rule::Limits.to_string();
     let is_limited = |unplaced: &Unplaced| unplaced.rule == limits;
@@ -48,7 +48,7 @@ pub(super) fn say(scene: &Scene<'_>, snapshot: &Snapshot, solution: &mut Solutio
     solution.report.unplaced.sort_by(|one, other| one.pods.cmp(&other.pods));
 }
 
-/// Returns the world when the target is reached and what goes is gone, with the nodes that are.
+/// Returns the world after the target is reached and deleted nodes are gone, with the names of those nodes.
 pub(super) fn when_gone(
     scene: &Scene<'_>,
     snapshot: &Snapshot,

@@ -1,6 +1,6 @@
-//! Pods that come off again: domains came to something else than was meant, so that Kubernetes would not bind them.
+//! Unplaces pods that kube-scheduler would reject once the final domain counts are known.
 //!
-//! Nothing is added, and nothing is planned anew here.
+//! Never adds or replans anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -25,7 +25,7 @@ use super::topology::eligible::Seen;
 use super::topology::settle::{self, Place};
 use super::topology::{Topology, hosts};
 
-/// What stays and what is made, with the pods that are placed there.
+/// Existing and new nodes, with the pods that are placed there.
 pub(super) struct Fleet<'a> {
     pub(super) supply: &'a Supply<'a>,
     pub(super) policy: &'a Policy,
@@ -36,8 +36,8 @@ pub(super) struct Fleet<'a> {
 }
 
 impl Fleet<'_> {
-    /// Returns the placed pods of this demand that Kubernetes would not bind, now that it is known where all are. How they
-    /// are spread over nodes was asked when those were filled.
+    /// Returns the placed pods of this demand that Kubernetes would not bind, given the final placement of all pods.
+    /// Their spread over nodes was checked when the nodes were filled.
     pub(super) fn refused(&self, demand: &Demand, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
         let topology = running.topology;
         if topology.is_empty() {
@@ -46,7 +46,7 @@ impl Fleet<'_> {
         self.seen(|places| settle::refused((demand, topology), running.census(), places))
     }
 
-    /// Returns those that Kubernetes would not bind for being spread over nodes, where that was not asked yet.
+    /// Returns the pods that Kubernetes would not bind because of their spread over nodes, if that was not checked yet.
     pub(super) fn uneven(
         &self,
         demand: &Demand,
@@ -61,7 +61,7 @@ impl Fleet<'_> {
         self.seen(|places| hosts::refused((demand, topology), places, asked))
     }
 
-    /// Shows the nodes as rules between pods see them.
+    /// Presents the nodes as rules between pods see them.
     fn seen<T>(&self, look: impl FnOnce(&[Place<'_>]) -> T) -> T {
         let sites: Vec<(BTreeMap<LabelKey, Arc<str>>, Requirements)> = self
             .new
@@ -94,7 +94,7 @@ impl Fleet<'_> {
         look(&places)
     }
 
-    /// Returns who comes with a new node, as far as rules between pods on one node go.
+    /// Returns the roles of a new node's DaemonSet pods in rules between pods on one node.
     fn daemons(&self, node: &NewNode) -> Option<&Company> {
         let (pool, _, usable) =
             self.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type))?;
@@ -102,7 +102,7 @@ impl Fleet<'_> {
     }
 }
 
-/// Takes off what Kubernetes would not bind.
+/// Unplaces the pods that Kubernetes would not bind.
 pub(super) fn take_off(
     (supply, policy, running): (&Supply<'_>, &Policy, &Running<'_>),
     demand: &Demand,
@@ -129,7 +129,7 @@ pub(super) fn take_off(
         if node.opened_for.as_ref().is_some_and(|pod| !stays(pod)) {
             match shapes.pods.iter().position(|shape| *shape == shapes.opened_for) {
                 Some(place) => node.opened_for = Some(node.pods[place].clone()),
-                // The others came along: they alone may not be a reason for a node of this pool.
+                // The others only share the node: they alone may not justify a node of this pool.
                 None => finished.unplaced.extend(shapes.pods.drain(..).zip(node.pods.drain(..))),
             }
         }
@@ -138,7 +138,7 @@ pub(super) fn take_off(
     assign::grouped(demand, refused)
 }
 
-/// Takes off the pods of shapes from this place on, and the nodes that carry nothing else.
+/// Unplaces the pods of shapes from index `first` on, and drops new nodes that carry nothing else.
 pub(super) fn without_slack(
     demand: &Demand,
     first: usize,
@@ -178,7 +178,7 @@ fn retain(pods: &mut Vec<PodKey>, shapes: &mut Vec<usize>, stays: impl Fn(&PodKe
     shapes.retain(|_| of_shapes.next().is_some_and(|stays| *stays));
 }
 
-/// Names the pods that come along with others, wherever those are.
+/// Adds co-located pods next to the pods that stand for them, wherever those are.
 pub(super) fn unbundle(
     riders: &Riders,
     assigned: &mut Assigned,
@@ -200,7 +200,7 @@ pub(super) fn unbundle(
     finished.unplaced.extend(more);
 }
 
-/// Returns the labels that a new node is sure to have.
+/// Returns the labels that a new node is certain to have.
 pub(super) fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKey, Arc<str>> {
     let mut labels = node.labels.clone();
     let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
@@ -213,7 +213,7 @@ pub(super) fn labels_of(supply: &Supply<'_>, node: &NewNode) -> BTreeMap<LabelKe
     labels
 }
 
-/// Returns the shapes of the pods of new nodes, where a fleet was not finished from this demand.
+/// Returns the shapes of the pods of new nodes, if a fleet was not finished from this demand.
 pub(super) fn shapes_of(demand: &Demand, nodes: &[NewNode]) -> Vec<Shapes> {
     let numbers = numbers(demand, nodes.iter().flat_map(|node| &node.pods));
     let number = |pod: &PodKey| numbers.get(pod).copied();
@@ -226,7 +226,7 @@ pub(super) fn shapes_of(demand: &Demand, nodes: &[NewNode]) -> Vec<Shapes> {
         .collect()
 }
 
-/// Returns what these pods ask for, and how many ask for the same; what is not in the demand is not counted.
+/// Counts these pods by their requirements; pods outside the demand are not counted.
 pub(super) fn counted<'d>(
     demand: &'d Demand,
     numbers: &BTreeMap<&PodKey, usize>,
@@ -239,14 +239,14 @@ pub(super) fn counted<'d>(
     counts.into_iter().map(|(shape, count)| (&demand.shapes[shape].ask, count)).collect()
 }
 
-/// Returns the place of the shape of each pod.
+/// Returns the index of each pod's shape.
 pub(super) fn all_numbers(demand: &Demand) -> BTreeMap<&PodKey, usize> {
     let of_shape = |place| move |pod| (pod, place);
     let shapes = demand.shapes.iter().enumerate();
     shapes.flat_map(|(place, shape)| shape.pods.iter().map(of_shape(place))).collect()
 }
 
-/// Returns the places of the shapes of these pods, of those that are in the demand.
+/// Returns the shape indices of those of these pods that are in the demand.
 pub(super) fn numbers<'p>(
     demand: &Demand,
     pods: impl Iterator<Item = &'p PodKey>,

@@ -1,9 +1,10 @@
-//! What choosing counts beside a price where availability is preferred (`NodeFleet.spec.prefer`).
+//! Availability premiums: price premiums for scarce offerings where availability is preferred
+//! (`NodeFleet.spec.prefer`).
 //!
-//! A new node counts as dearer where Azure refused its like a short while ago, where Azure may take it back, and where
-//! its size is sold in few zones. That decides which node is made; what it costs stays what it costs, and nodes that
-//! exist are there already. Nothing is ruled out here: what counts as dear is bought where nothing else holds a pod.
-//! Where the price alone is preferred nothing is counted.
+//! A new node counts as more expensive if Azure recently refused its kind, if Azure may evict it, and if its size is
+//! sold in few zones. Premiums affect which node is created, but never its cost, and do not apply to existing nodes.
+//! Never excludes anything: an offering with a premium is bought if nothing else holds a pod. There are no premiums if
+//! only the price is preferred.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,32 +22,32 @@ use super::shrink::trial::is_worse;
 use super::solution::{Solution, Warning};
 use super::supply::Supply;
 
-/// How much dearer counts what Azure refused and may still refuse, in hundredths: whatever else holds the pods is
-/// taken at up to three times the price, as what a claim lists beside its first choice may cost. Where all of spot is
-/// refused that lets on demand in, of which spot is estimated to cost 35 %.
+/// Premium on an offering that Azure refused and may still refuse, in percent: any alternative that holds the pods is
+/// preferred up to three times the price, the same limit as for the alternatives in a claim. If all spot capacity is
+/// refused, this admits on-demand, of which spot is estimated to cost 35 %.
 pub const REFUSED_PERCENT: u32 = 200;
 
-/// How much dearer counts what Azure may take back: spot must save a fifth of the price on demand. At a fifth begins
-/// the highest band of the eviction rates that Azure publishes.
+/// Premium on spot capacity, which Azure may evict, in percent: spot must save a fifth of the on-demand price. The
+/// highest band of the eviction rates that Azure publishes begins at a fifth.
 pub const SPOT_PERCENT: u32 = 25;
 
-/// How much dearer counts a size for each zone of the region that does not have it: what is sold in few places is
-/// sold out sooner, and has fewer places to go to. As much as pods' soft preferences may cost where nobody says.
+/// Premium on a size for each zone of the region that lacks it, in percent: a size sold in few zones sells out sooner,
+/// and has fewer fallbacks. Equals the default limit for the cost of pods' soft preferences.
 pub const MISSING_ZONE_PERCENT: u32 = 5;
 
-/// What counts beside prices.
+/// Premiums on prices.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caution {
-    /// Whether anything does.
+    /// Whether any premium applies.
     is_heeded: bool,
-    /// What was refused and still counts.
+    /// Refusals that still count.
     refused: Vec<Refused>,
-    /// The zones of the region.
+    /// Zones of the region.
     zones: BTreeSet<Zone>,
 }
 
 impl Caution {
-    /// Returns what counts for the pools of a policy that may use what their classes are offered.
+    /// Returns the premiums for the pools of a policy, which may use what their classes are offered.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy, offered: &BTreeMap<ClassName, Arc<Offered>>) -> Self {
         if policy.fleet.prefer == Prefer::Price {
@@ -57,7 +58,7 @@ impl Caution {
         Self { is_heeded: true, refused: live.collect(), zones: snapshot.catalog.zone_names() }
     }
 
-    /// Returns by how many hundredths a way to have a size counts as dearer.
+    /// Returns the premium on an offering of a size, in percent.
     #[must_use]
     pub fn percent(&self, kind: &InstanceType, offering: &Offering) -> u32 {
         if !self.is_heeded {
@@ -71,7 +72,7 @@ impl Caution {
         missing.saturating_mul(MISSING_ZONE_PERCENT).saturating_add(refused + spot)
     }
 
-    /// Returns what a way to have a size counts beside this price.
+    /// Returns the premium on an offering at this price.
     #[must_use]
     pub fn premium(
         &self,
@@ -82,7 +83,7 @@ impl Caution {
         price.unwrap_or_default().percent(i64::from(self.percent(kind, offering)))
     }
 
-    /// Counts the zones of the region that do not have a size that other zones have.
+    /// Counts the zones of the region that lack a size which other zones have.
     fn missing_zones(&self, kind: &InstanceType) -> usize {
         let own: BTreeSet<&Zone> = kind
             .offerings
@@ -96,7 +97,7 @@ impl Caution {
         }
     }
 
-    /// Says which refusals count, and until when: those that are about something that a pool may use.
+    /// Lists the refusals that count, and until when, if they affect anything that a pool may use.
     #[must_use]
     pub fn warnings(&self, supply: &Supply<'_>) -> Vec<Warning> {
         let kinds = || supply.pools.iter().flat_map(|pool| &pool.kinds);
@@ -108,18 +109,18 @@ impl Caution {
     }
 }
 
-/// What something costs and what it counts as when new nodes are chosen; nothing where nobody knows.
+/// Price of an offering, and its price with premium, by which new nodes are chosen; `None` if unknown.
 pub type Weighed = (Option<MicroUsdPerHour>, Option<MicroUsdPerHour>);
 
-/// Returns whether one way would be launched before the first choice, or as readily, though it counts as dearer: clouds go
-/// by price.
+/// Returns whether an offering would be launched before the first choice, or as readily, although its price with
+/// premium is higher: clouds choose by price.
 #[must_use]
 pub fn is_avoided_for((price, counted): Weighed, (first_price, first_counted): Weighed) -> bool {
     counted > first_counted && price <= first_price
 }
 
-/// Works out a fleet with what counts, and by prices alone where limits then leave room for more pods: a node that counts
-/// as less dear may take more of them.
+/// Plans a fleet with premiums. If that leaves pods unplaced, also plans by price alone, and returns that fleet if it
+/// places more pods: a node with a lower premium may use more of the limits.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, solve: impl Fn(&Policy) -> Solution) -> Solution {
     let solution = solve(policy);
     if policy.fleet.prefer == Prefer::Price || solution.report.unplaced.is_empty() {
@@ -140,7 +141,7 @@ pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, solve: impl Fn(&Policy
     by_price
 }
 
-/// Returns how many pods have no place, by priority.
+/// Counts unplaced pods by priority.
 pub(super) fn unplaced(snapshot: &Snapshot, solution: &Solution) -> BTreeMap<i32, usize> {
     let pods: BTreeSet<&PodKey> =
         solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods).collect();
@@ -151,7 +152,7 @@ pub(super) fn unplaced(snapshot: &Snapshot, solution: &Solution) -> BTreeMap<i32
     counts
 }
 
-/// Returns the refusals that are not over. Without a time nobody knows which those are.
+/// Returns the refusals that have not expired. Without a time that is unknown, so there are none.
 pub(super) fn live(snapshot: &Snapshot) -> impl Iterator<Item = &Refusal> {
     let is_live = |refusal: &&Refusal| snapshot.at.is_some_and(|at| at < refusal.until);
     snapshot.refusals.iter().filter(is_live)

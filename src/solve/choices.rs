@@ -1,8 +1,9 @@
-//! What may come up in a node's place for the sake of others: pods elsewhere whose rules count the node, and limits.
+//! Filters the substitutes of new nodes by rules of pods elsewhere that count the node, and by limits.
 //!
-//! Whether a substitute holds the node's own pods was asked when it was found. Here each is looked at alone, with the other
-//! nodes as planned: it must count where its node does, for every required spread of the cluster, and leave pools and
-//! fleet within their limits. What `minValues` needs stays: the user asked for that choice. Nothing is added.
+//! Whether a substitute holds the node's own pods was checked when it was found. Here each one is checked alone, with
+//! the other nodes as planned: it must count in the same domain as its node for every required spread of the cluster,
+//! and keep pools and fleet within their limits. Substitutes needed for `minValues` are kept, because the user
+//! requested that choice. Never adds a substitute.
 
 use std::cell::LazyCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,7 +27,7 @@ use super::price::{self, PriceBook, Uncommitted};
 use super::solution::{NewNode, Solution, Substitute};
 use super::topology::group::{self, Group, GroupKind, Spread};
 
-/// Leaves new nodes the substitutes with which the rest of the fleet keeps its rules.
+/// Keeps only those substitutes of new nodes with which the rest of the fleet still meets its rules.
 pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution) {
     let new = &mut solution.target.new;
     if new.iter().all(|node| node.substitutes.is_empty()) {
@@ -56,31 +57,31 @@ pub(super) fn keep(snapshot: &Snapshot, policy: &Policy, solution: &mut Solution
     }
 }
 
-/// Returns what existing nodes leave of all limits.
+/// Returns what is left of all limits beside the existing nodes.
 fn left(snapshot: &Snapshot, limiting: Limiting<'_>) -> Ledger {
     let policy = limiting.policy;
     let nodes = &snapshot.nodes;
-    // Only this limit needs to know what they cost.
+    // Only the cost limit needs their cost.
     let cost = policy.fleet.limits.cost_per_month.map(|_| {
         price::cost(nodes, &Market::of(snapshot, policy), &PriceBook::new(&policy.fleet.prices)).effective
     });
     ledger::opened(limiting, nodes, &Uncommitted(Vec::new()), cost.unwrap_or_default())
 }
 
-/// Which nodes a required spread counts, and by which label.
+/// Nodes that a required spread counts, and the label by which it counts them.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Rule {
     key: LabelKey,
     spread: Spread,
 }
 
-/// Returns the required spreads of all pods that are not on their way out, each once for all that count the same nodes.
+/// Returns the required spreads of all pods that are not terminating, without duplicates that count the same nodes.
 fn rules(snapshot: &Snapshot) -> Vec<Rule> {
     let mut seen: BTreeSet<usize> = BTreeSet::new();
     let mut rules = BTreeSet::new();
     let is_meant = |pod: &&Pod| !pod.is_terminating && !pod.is_daemon && !pod.key.is_placeholder();
     for pod in snapshot.pods.iter().filter(is_meant) {
-        // Pods of a workload share what the scheduler reads of them.
+        // Pods of a workload share their spec.
         if pod.spec.spread.is_empty() || !seen.insert((&raw const *pod.spec).addr()) {
             continue;
         }
@@ -95,12 +96,12 @@ fn rules_of<'p>(spec: &'p PodSpec, pod: &'p Pod) -> impl Iterator<Item = Rule> +
     required().filter_map(move |constraint| {
         let Group { key, kind, .. } = group::spread(constraint, (spec, &pod.key.namespace), &keys);
         let GroupKind::Spread(spread) = kind else { return None };
-        // How far pods may be apart does not say which nodes count.
+        // The allowed skew does not affect which nodes count.
         Some(Rule { key, spread: Spread { max_skew: 0, min_domains: None, ..spread } })
     })
 }
 
-/// Returns the labels these rules read, without the hostname: it is the same whatever size or zone a node comes up as.
+/// Returns the labels that these rules read, without the hostname, which does not depend on the node's size or zone.
 fn keys(rules: &[Rule]) -> BTreeSet<LabelKey> {
     let of_rule = |Rule { key, spread }: &Rule| {
         let asked = spread.alternatives.iter().flatten().flat_map(Requirements::iter).map(|(key, _)| key);
@@ -109,7 +110,7 @@ fn keys(rules: &[Rule]) -> BTreeSet<LabelKey> {
     rules.iter().flat_map(of_rule).filter(|key| key.as_str() != label::HOSTNAME).collect()
 }
 
-/// Returns what nodes of each pool are before a size is chosen, as far as these labels tell.
+/// Returns the requirements on these labels that nodes of each pool meet before a size is chosen.
 fn asked<'a>(policy: &'a Policy, keys: &BTreeSet<LabelKey>) -> BTreeMap<&'a PoolName, Requirements> {
     let of_pool = |pool: &'a Pool| {
         let all = pool.node_requirements();
@@ -122,10 +123,10 @@ fn asked<'a>(policy: &'a Policy, keys: &BTreeSet<LabelKey>) -> BTreeMap<&'a Pool
     policy.pools.values().map(of_pool).collect()
 }
 
-/// What a pool is offered, by name.
+/// Instance types that a pool is offered, by name.
 type Sizes<'a> = BTreeMap<&'a SkuName, &'a InstanceType>;
 
-/// What each pool is offered: pools of a class share it, unless an overlay is for one of them.
+/// Instance types that each pool is offered: pools of a class share them, unless an overlay matches one of the pools.
 type Kinds<'a> = BTreeMap<&'a PoolName, Arc<Sizes<'a>>>;
 
 fn kinds<'a>(offers: &'a Offers, policy: &'a Policy) -> Kinds<'a> {
@@ -144,20 +145,20 @@ fn kinds<'a>(offers: &'a Offers, policy: &'a Policy) -> Kinds<'a> {
     kinds
 }
 
-/// What substitutes are looked up in.
+/// Lookup tables for checking substitutes.
 struct Table<'a> {
     policy: &'a Policy,
     rules: &'a [Rule],
-    /// The labels the rules read, without the hostname.
+    /// Labels that the rules read, without the hostname.
     keys: BTreeSet<LabelKey>,
-    /// What nodes of each pool are before a size is chosen, as far as those labels tell.
+    /// Requirements on those labels that nodes of each pool meet before a size is chosen.
     asked: BTreeMap<&'a PoolName, Requirements>,
     kinds: Kinds<'a>,
-    /// What limits leave beside all nodes, the new ones included.
+    /// Remaining limits beside all nodes, including the new ones.
     ledger: Ledger,
 }
 
-/// A way to have a node.
+/// Size, zone and capacity type of a node.
 #[derive(Clone, Copy)]
 struct Way<'a> {
     size: &'a SkuName,
@@ -166,7 +167,7 @@ struct Way<'a> {
 }
 
 impl<'a> Way<'a> {
-    /// Returns the value of a label that says in which way a node was had.
+    /// Returns the value of a label that names the size, zone or capacity type.
     fn label(self, key: &str) -> Option<&'a str> {
         match key {
             label::INSTANCE_TYPE => Some(self.size.as_str()),
@@ -177,7 +178,7 @@ impl<'a> Way<'a> {
     }
 }
 
-/// Where a node counts: of each rule the label's value, and nothing of those that pass it over.
+/// Where a node counts: for each rule the label's value, or `None` if the rule does not count the node.
 type Counted = Vec<Option<Option<Requirement>>>;
 
 impl Table<'_> {
@@ -207,7 +208,7 @@ impl Table<'_> {
         known.map_or_else(Charges::new, |(pool, kind)| ledger::charges(&self.ledger, pool, node.vm(kind)))
     }
 
-    /// Returns whether a substitute stays within all limits, or takes no more of any than its node does.
+    /// Returns whether a substitute stays within all limits, or uses no more of any limit than its node does.
     fn has_room(&self, left: &Ledger, (pool, other): (&Pool, &Substitute), own: &Charges) -> bool {
         if !left.has_limits() {
             return true;
@@ -227,16 +228,16 @@ impl Table<'_> {
         self.rules.iter().map(|rule| counted_by(rule, pool, labels)).collect()
     }
 
-    /// Returns whether a node with these labels counts where it must.
+    /// Returns whether the rules count a node with these labels as they must.
     fn is_counted_alike(&self, pool: &Pool, labels: &Requirements, must: &Counted) -> bool {
-        // Few of many rules count the node, and those usually tell the difference.
+        // Few of many rules count the node, and those usually differ first.
         let of_rules = || self.rules.iter().zip(must);
         let counting = of_rules().filter(|(_, must)| must.is_some());
         let passing = of_rules().filter(|(_, must)| must.is_none());
         counting.chain(passing).all(|(rule, must)| counted_by(rule, pool, labels) == *must)
     }
 
-    /// Returns what rules read of a node that comes up in this way.
+    /// Returns the labels that rules read from a node of this size, zone and capacity type.
     fn labels(&self, pool: &Pool, node: &NewNode, way: Way<'_>) -> Requirements {
         let facts = LazyCell::new(|| self.facts(pool, way));
         let mut labels = Requirements::none();
@@ -255,7 +256,7 @@ impl Table<'_> {
         labels
     }
 
-    /// Returns whether rules read the same of a pool's node, whichever of two ways it comes up in.
+    /// Returns whether rules read the same labels from a pool's node with either size, zone and capacity type.
     fn are_read_alike(&self, pool: &Pool, one: Way<'_>, other: Way<'_>) -> bool {
         let facts = LazyCell::new(|| [one, other].map(|way| self.facts(pool, way)));
         self.keys.iter().all(|key| match [one, other].map(|way| given(pool, way, key)) {
@@ -268,7 +269,7 @@ impl Table<'_> {
         })
     }
 
-    /// Returns what a size is, and what it is in a zone at a capacity type.
+    /// Returns the requirements of a size, and those of its offering in a zone with a capacity type.
     fn facts(&self, pool: &Pool, way: Way<'_>) -> [Option<&Requirements>; 2] {
         let kind = self.kinds.get(&pool.name).and_then(|kinds| kinds.get(way.size));
         let is_it = |other: &&Offering| other.zone == *way.zone && other.capacity_type == way.capacity_type;
@@ -293,24 +294,25 @@ fn counted_by(
     counts.then(|| labels.get(key.as_str()).cloned())
 }
 
-/// Returns the value of a label that the pool gives, whatever is asked beside it, or else that the way is chosen by.
+/// Returns the value of a label that the pool sets, regardless of other requirements, or else that the size, zone or
+/// capacity type sets.
 fn given<'a>(pool: &'a Pool, way: Way<'a>, key: &LabelKey) -> Option<&'a str> {
     pool.labels.get(key).map(|value| &**value).or_else(|| way.label(key.as_str()))
 }
 
-/// Returns what a label will be where nobody chose a value: of endless ones one that no rule names, or none where it need
-/// not be there.
+/// Returns the final requirement of a label without a chosen value: an unbounded one becomes a value that no rule
+/// names, or no label if the label may be absent.
 fn in_the_end(there: Requirement) -> Option<Requirement> {
     let is_endless = there.listed().is_none() && there.bounds() == (None, None);
     match (is_endless, there.accepts_absence()) {
         (false, _) => Some(there),
         (true, true) => None,
-        // No label has such a value.
+        // No label can have this value.
         (true, false) => Some(Requirement::one("?")),
     }
 }
 
-/// Returns whether a node meets these requirements whatever comes of labels of which several values are open.
+/// Returns whether a node meets these requirements whichever of its open values its labels get.
 fn are_sure(wanted: &Requirements, labels: &Requirements) -> bool {
     wanted.iter().all(|(key, wanted)| match labels.get(key.as_str()) {
         Some(found) if !found.accepts_absence() => match found.listed() {
@@ -321,7 +323,7 @@ fn are_sure(wanted: &Requirements, labels: &Requirements) -> bool {
     })
 }
 
-/// Returns whether two nodes have the same substitutes left.
+/// Returns whether two nodes keep the same substitutes.
 fn is_alike(one: &NewNode, other: &NewNode) -> bool {
     let way = |node: &NewNode| {
         let NewNode { pool, size, zone, capacity_type, .. } = node;

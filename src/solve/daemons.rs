@@ -1,7 +1,7 @@
-//! DaemonSets: what their pods take of every node that they may run on.
+//! DaemonSet overhead: what DaemonSet pods use of every node that they may run on.
 //!
-//! On a new node all of them count that may run there; on a node that exists, those that do not run there
-//! yet. They are never placed themselves: they come with the node.
+//! A new node counts all DaemonSets that may run there, an existing node those that do not run there yet. Never places
+//! their pods: they come with the node.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use super::fit::{Site, Undefined, labels, taints};
 use super::replicas;
 use super::topology::Topology;
 
-/// The taints that the DaemonSet controller lets its pods tolerate, whatever their template says.
+/// Taints that the DaemonSet controller makes its pods tolerate, whatever their template says.
 const ALWAYS_TOLERATED: [(&str, Effect); 7] = [
     ("node.kubernetes.io/not-ready", Effect::NoExecute),
     ("node.kubernetes.io/unreachable", Effect::NoExecute),
@@ -25,27 +25,27 @@ const ALWAYS_TOLERATED: [(&str, Effect); 7] = [
     ("node.kubernetes.io/network-unavailable", Effect::NoSchedule),
 ];
 
-/// The daemonsets of the snapshot.
+/// DaemonSets of the snapshot.
 #[derive(Clone, Debug, Default)]
 pub struct Daemons<'a> {
     daemons: Vec<(&'a Daemon, Ask)>,
-    /// The labels that they ask for and that a node which is made may get.
+    /// Labels that they require and that a new node may get.
     well_known: BTreeSet<LabelKey>,
 }
 
-/// What daemonsets take of one node.
+/// DaemonSet overhead of one node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overhead {
-    /// Their requests together.
+    /// Sum of their requests.
     pub requests: Resources,
     /// Their host ports.
     pub ports: BTreeSet<HostPort>,
-    /// The parts that their pods play in rules between pods.
+    /// Roles of their pods in rules between pods.
     pub company: Company,
 }
 
 impl Overhead {
-    /// Adds a daemonset's pod.
+    /// Adds a DaemonSet's pod.
     pub fn add(&mut self, ask: &Ask) {
         self.requests.add(&ask.requests);
         self.ports.extend(ask.host_ports.iter().cloned());
@@ -54,7 +54,7 @@ impl Overhead {
 }
 
 impl<'a> Daemons<'a> {
-    /// Reads the daemonsets.
+    /// Reads the DaemonSets.
     #[must_use]
     pub fn of(snapshot: &'a Snapshot, topology: &Topology) -> Self {
         let ask = |daemon: &'a Daemon| {
@@ -68,18 +68,18 @@ impl<'a> Daemons<'a> {
         Self { daemons, well_known }
     }
 
-    /// Returns each with what its pods ask for.
+    /// Returns each DaemonSet with its pods' requirements.
     pub(super) fn iter(&self) -> impl Iterator<Item = (&Daemon, &Ask)> {
         self.daemons.iter().map(|(daemon, ask)| (*daemon, ask))
     }
 
-    /// Returns what each asks for whose pods stand these taints.
+    /// Returns the requirements of the pods of each DaemonSet that tolerates these taints.
     #[must_use]
     pub fn standing(&self, taints: &[Taint]) -> Vec<&Ask> {
         self.daemons.iter().map(|(_, ask)| ask).filter(|ask| stands(taints, ask)).collect()
     }
 
-    /// Returns what those take that may come to a node which exists and do not run there yet, read or assumed.
+    /// Returns the overhead of DaemonSets that may run on an existing node and do not yet, read or assumed.
     #[must_use]
     pub fn to_come(&self, node: &Node, site: &Site<'_>, running: &[&Pod]) -> Overhead {
         let mut overhead = Overhead::default();
@@ -89,8 +89,8 @@ impl<'a> Daemons<'a> {
         overhead
     }
 
-    /// Returns those that may come to a node which exists and do not run there yet. A node that is only to be made, as
-    /// many as its pool asks for, may get labels that it does not name.
+    /// Returns the DaemonSets that may run on an existing node and do not yet. A node that is yet to be created for its
+    /// pool's `replicas` may get labels that it does not name.
     pub(super) fn coming(&self, node: &Node, site: &Site<'_>, running: &[&Pod]) -> Vec<(&Daemon, &Ask)> {
         let open = Undefined::Open(&self.well_known);
         let undefined = if replicas::is_by_number(&node.name) { &open } else { &site.undefined };

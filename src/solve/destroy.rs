@@ -1,7 +1,7 @@
-//! What is left when all that is managed is to go: which nodes do, which stay and why, and where their pods can wait.
+//! Deletion of all managed nodes: which nodes are deleted, which are kept and why, and which kept nodes their pods fit.
 //!
-//! Nothing is made. Budgets, quiet time and cost do not matter: whoever asks for this asks for more than they let go.
-//! What protects single nodes and pods does, and so do holds of the fleet, which keep nodes back later on.
+//! Never creates nodes. Ignores budgets, quiet time and cost, because the user requests more than they allow. Respects
+//! what protects single nodes and pods, and holds of the fleet, which delay the deletion of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use super::shrink::{empty, trial};
 use super::solution::{Held, Removal, Report, Solution, Target as Fleet};
 use super::steps;
 
-/// Works out what stays of a fleet when all nodes of NodePools are to go, as far as the targets say.
+/// Plans the fleet that is left if all nodes of NodePools are deleted, or only the targets if there are any.
 #[must_use]
 pub fn destroy(snapshot: &Snapshot, policy: &Policy, targets: &BTreeSet<Target>) -> Solution {
     let mut removed = Vec::new();
@@ -45,8 +45,8 @@ pub fn destroy(snapshot: &Snapshot, policy: &Policy, targets: &BTreeSet<Target>)
     without((snapshot, policy), &going, Removed { removed, staying })
 }
 
-/// Works out what stays of a fleet when the nodes go that somebody deletes. What their pods ask is heeded when they are
-/// drained, and is no reason to keep one.
+/// Plans the fleet that is left if the nodes deleted by users are gone. Protections of their pods apply when the nodes
+/// are drained, and are no reason to keep a node.
 #[must_use]
 pub fn deleted(snapshot: &Snapshot, policy: &Policy) -> Solution {
     let named = &snapshot.supposed.wishes.deleted;
@@ -58,13 +58,13 @@ pub fn deleted(snapshot: &Snapshot, policy: &Policy) -> Solution {
     without((snapshot, policy), &going, Removed { removed, staying: Vec::new() })
 }
 
-/// The nodes that are removed, those that a hold keeps for now among them, and those that stay, with the reason.
+/// Removed nodes, including those that a hold keeps for now, and kept nodes with the reason.
 struct Removed {
     removed: Vec<Removal>,
     staying: Vec<(NodeName, String)>,
 }
 
-/// Returns the fleet without nodes.
+/// Returns the fleet without these nodes.
 fn without(
     (snapshot, policy): (&Snapshot, &Policy),
     going: &BTreeSet<NodeName>,
@@ -96,7 +96,7 @@ fn without(
     Solution { target: Fleet { kept, new: Vec::new(), removed }, report }
 }
 
-/// Whether a node is of a NodePool, and among the targets where there are any.
+/// Returns whether a node belongs to a NodePool and, if there are targets, is one of them.
 fn is_meant(node: &Node, targets: &BTreeSet<Target>) -> bool {
     let Some(pool) = &node.pool else { return false };
     targets.is_empty()
@@ -104,7 +104,7 @@ fn is_meant(node: &Node, targets: &BTreeSet<Target>) -> bool {
         || targets.contains(&Target::NodePool(pool.clone()))
 }
 
-/// Adds the pods that have no node any more to those that wait for something else.
+/// Adds the pods without a node to the held pods.
 fn left(mut waits: Held, mut held: Vec<Held>) -> Vec<Held> {
     waits.pods.sort();
     if !waits.pods.is_empty() {
@@ -113,10 +113,10 @@ fn left(mut waits: Held, mut held: Vec<Held>) -> Vec<Held> {
     held
 }
 
-/// Plans the pods onto the nodes that stay, with pools of which nothing can be had any more.
+/// Packs the pods onto the kept nodes, with pools that cannot create any node.
 fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Solution {
     let mut world = trial::marked(snapshot, going).into_owned();
-    // What stays is not moved about.
+    // Pods on kept nodes are not moved.
     world.nodes.iter_mut().for_each(|node| node.keep("what stays is not moved about"));
     let mut policy = policy.clone();
     for pool in policy.pools.values_mut() {
@@ -127,7 +127,7 @@ fn rest(snapshot: &Snapshot, policy: &Policy, going: &BTreeSet<NodeName>) -> Sol
     gangs::solve(&world, |world| steps::solve(world, &policy, &Memos::default()))
 }
 
-/// What keeps nodes whoever asks for them to go.
+/// Inputs for deciding whether a node is kept although its deletion is requested.
 struct Kept<'a> {
     snapshot: &'a Snapshot,
     policy: &'a Policy,
@@ -149,12 +149,12 @@ impl<'a> Kept<'a> {
         Self { snapshot, policy, evictions, bound, has_claims }
     }
 
-    /// Returns why a node stays; pods keep none that drains only for so long (`terminationGracePeriod`).
+    /// Returns why a node is kept; pods keep no node with a limited drain time (`terminationGracePeriod`).
     fn why(&self, node: &Node) -> Option<String> {
         let Self { snapshot, policy, evictions, bound, has_claims } = self;
         let pool = node.pool.as_ref()?;
         match policy.pools.get(pool) {
-            // Its NodeClaim says that nodeform made it.
+            // Its NodeClaim shows that nodeform created it.
             None if node.claimed.is_own && node.claim.is_some() => {}
             None => {
                 return Some(format!(
@@ -176,7 +176,7 @@ impl<'a> Kept<'a> {
             return Some(why.to_owned());
         }
         let pods = bound.get(&node.name).map_or(&[][..], Vec::as_slice);
-        // All that is meant to go goes, and a gang that is torn apart on the way is not.
+        // The user requests that nodes are deleted, not that a gang is torn apart on the way.
         if let Some(why) = pods.iter().find_map(|pod| evictions.why_bound_together(pod)) {
             return Some(why);
         }

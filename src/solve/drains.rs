@@ -1,8 +1,8 @@
-//! Drains that spreads over hosts hold up: a node that goes counts until it is gone.
+//! Drains blocked by topology spread over hosts: a node that is drained counts as a domain until it is gone.
 //!
-//! As a node is drained it becomes the emptiest that counts, so that the pods it loses may not join others on fuller nodes:
-//! they stay Pending until it is gone. Where a PodDisruptionBudget lets fewer go than would be Pending the drain never ends,
-//! and the node stays. Nothing is placed here, and nothing is asked of nodes that are being deleted already.
+//! A node being drained becomes the emptiest node that counts, so its pods may not join others on fuller nodes: they
+//! stay Pending until it is gone. If a PodDisruptionBudget allows fewer evictions than pods that would be Pending, the
+//! drain never ends, and the node is kept. Never places pods, and never checks nodes that are already being deleted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,13 +17,13 @@ use super::solution::{NodeRef, Solution, Target, Warning};
 use super::topology::eligible::{self, Seen};
 use super::topology::group::{self, Group, GroupKind};
 
-/// How many nodes are named before the others are counted.
+/// Maximum number of nodes that a warning names; the others are counted.
 const NAMED_MAX: usize = 3;
 
-/// How often it is planned again without nodes whose drain would never end.
+/// Maximum number of replans without nodes whose drain would never end.
 const AGAIN_MAX: usize = 8;
 
-/// Plans, keeps the nodes whose drain would never end, and says which pods wait for others to be gone.
+/// Plans, keeps the nodes whose drain would never end, and warns of pods that wait for nodes to be gone.
 pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution) -> Solution {
     let mut solution = solved(snapshot);
     let mut staying: BTreeMap<NodeName, String> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution)
     solution
 }
 
-/// Returns the nodes whose drain would never end, with why.
+/// Returns the nodes whose drain would never end, with the reason.
 fn endless(snapshot: &Snapshot, target: &Target) -> BTreeMap<NodeName, String> {
     let evictions = Evictions::of(&snapshot.budgets, &snapshot.pods);
     let late = waiting(snapshot, target);
@@ -65,14 +65,14 @@ fn endless(snapshot: &Snapshot, target: &Target) -> BTreeMap<NodeName, String> {
 /// Pods of one spread that stay Pending until the node they come from is gone.
 struct Late<'s> {
     node: &'s NodeName,
-    /// The pods of that spread on the node.
+    /// Pods of that spread on the node.
     pods: Vec<&'s Pod>,
-    /// How many of them wait.
+    /// Number of them that stay Pending.
     count: usize,
 }
 
 impl Late<'_> {
-    /// Says which budget keeps the drain from its end.
+    /// Explains which budget prevents the drain from ending.
     fn blocked_by(&self, evictions: &Evictions<'_>) -> Option<String> {
         let about: BTreeSet<usize> = self.pods.iter().flat_map(|pod| evictions.about(pod)).collect();
         let guards = about.into_iter().filter_map(|place| evictions.guard(place));
@@ -89,7 +89,7 @@ impl Late<'_> {
     }
 }
 
-/// Says of each workload how many of its pods wait for which nodes.
+/// Reports for each workload how many of its pods wait for which nodes.
 fn warnings(late: &[Late<'_>]) -> Vec<Warning> {
     let mut workloads: BTreeMap<String, (usize, Vec<&NodeName>)> = BTreeMap::new();
     for Late { node, pods, count } in late {
@@ -122,7 +122,7 @@ fn warning(workload: &str, pods: usize, nodes: &[&NodeName]) -> Warning {
     }
 }
 
-/// Returns who waits for a node to be gone, node by node.
+/// Returns the pods that wait for a node to be gone, node by node.
 fn waiting<'s>(snapshot: &'s Snapshot, target: &'s Target) -> Vec<Late<'s>> {
     let going: BTreeSet<&NodeName> = target.removed.iter().map(|removal| &removal.node).collect();
     if going.is_empty() || !snapshot.pods.iter().any(|pod| of_hosts(pod).next().is_some()) {
@@ -140,11 +140,11 @@ fn of_hosts(pod: &Pod) -> impl Iterator<Item = &SpreadConstraint> {
     pod.spec.spread.iter().filter(required)
 }
 
-/// Where pods run, and where they would go.
+/// Current nodes of pods, and planned ones.
 struct Fleet<'s> {
     on: BTreeMap<&'s NodeName, Vec<&'s Pod>>,
     goes_to: BTreeMap<&'s PodKey, NodeRef>,
-    /// Who is there before anybody moves: running, or placed of those that wait.
+    /// Pods on each node before any pod moves: running there, or pending and placed there.
     there: BTreeMap<NodeRef, Vec<&'s Pod>>,
 }
 
@@ -166,7 +166,7 @@ impl<'s> Fleet<'s> {
         fleet
     }
 
-    /// Returns who waits for this node to be gone, spread by spread.
+    /// Returns the pods that wait for this node to be gone, spread by spread.
     fn late(&self, node: &'s Node) -> Vec<Late<'s>> {
         let mut spreads: BTreeMap<Group, Vec<&Pod>> = BTreeMap::new();
         for pod in self.on.get(&node.name).into_iter().flatten().filter(|pod| !pod.is_daemon) {
@@ -183,7 +183,7 @@ impl<'s> Fleet<'s> {
         late.collect()
     }
 
-    /// Returns how many of these pods come to where there are too many while the drained node counts with none.
+    /// Returns how many of these pods exceed the skew at their planned nodes while the drained node counts with none.
     fn count(&self, node: &Node, group: &Group, pods: &[&Pod]) -> usize {
         let GroupKind::Spread(spread) = &group.kind else { return 0 };
         if !is_counted(node, spread) {
@@ -207,7 +207,7 @@ fn required_keys(pod: &Pod) -> BTreeSet<LabelKey> {
     required.map(|spread| spread.topology_key.clone()).collect()
 }
 
-/// Returns whether a node counts while it is drained: it has the taint of one that goes by then.
+/// Returns whether a node counts while it is drained, with the taint of a disrupted node.
 fn is_counted(node: &Node, spread: &group::Spread) -> bool {
     let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
     let site = Requirements::of_labels(labels);

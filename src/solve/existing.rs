@@ -1,6 +1,6 @@
-//! Nodes that exist or are on their way: what is left of them, and filling them first.
+//! Existing nodes, including those being launched: their free capacity, and filling it first.
 //!
-//! Nothing that runs is ever moved here, and no node is judged worth keeping or not.
+//! Never moves running pods, and never decides whether a node is worth keeping.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,50 +26,50 @@ use super::solution::NewNode;
 use super::topology::eligible::Seen;
 use super::topology::{Role, Topology};
 
-/// The taint that stands for a cordon.
+/// Taint of a cordoned node.
 const UNSCHEDULABLE: &str = "node.kubernetes.io/unschedulable";
 
-/// How many nodes one thread reads before another one helps.
+/// Number of nodes that one thread reads before another thread helps.
 pub(super) const NODES_AT_ONCE: usize = 128;
 
-/// A node that exists or is on its way, with what is left of it.
+/// Existing node, or one being launched, with its free capacity.
 #[derive(Clone, Debug)]
 pub struct Standing<'a> {
     /// The node.
     pub node: &'a Node,
-    /// What is left of it; narrower with every pod that is placed.
+    /// Its labels, taints and free capacity; shrinks with every pod that is placed.
     pub site: Site<'a>,
-    /// The pods that are bound to it.
+    /// Pods bound to it.
     pub bound: Vec<&'a Pod>,
-    /// Who stands here whatever is placed, as far as rules between pods on one node go.
+    /// Roles of the pods that run here regardless of placement, in rules between pods on one node.
     pub there: Company,
-    /// What the bound pods are to rules between pods that are decided in larger domains than a node.
+    /// Roles of the bound pods in rules between pods whose domains are larger than a node.
     pub parts: Arc<[Part]>,
-    /// The waiting pods that are placed here.
+    /// Pending pods placed here.
     pub placed: Vec<PodKey>,
-    /// The places of their shapes in the demand that was filled, in the same order.
+    /// Indices of their shapes in the demand that was filled, in the same order.
     pub shapes: Vec<usize>,
 }
 
-/// Pods bound to one node that play the same part.
+/// Pods bound to one node that have the same role.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The part.
+    /// The role.
     pub role: Role,
     /// Whether they are being deleted.
     pub is_terminating: bool,
-    /// How many they are.
+    /// Number of pods.
     pub pods: usize,
 }
 
 impl Standing<'_> {
-    /// Returns what spreads see of it.
+    /// Returns what topology spreads see of the node.
     #[must_use]
     pub fn seen(&self) -> Seen<'_> {
         Seen { labels: &self.node.labels, site: &self.site.labels, taints: &self.site.taints }
     }
 
-    /// Sorts the pods that are placed here.
+    /// Sorts the pods placed here.
     pub(super) fn sort_placed(&mut self) {
         let named = std::mem::take(&mut self.placed).into_iter();
         let mut placed: Vec<(PodKey, usize)> = named.zip(std::mem::take(&mut self.shapes)).collect();
@@ -77,14 +77,14 @@ impl Standing<'_> {
         (self.placed, self.shapes) = placed.into_iter().unzip();
     }
 
-    /// Returns whether only daemonsets' pods run here.
+    /// Returns whether only DaemonSet pods run here.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.bound.iter().all(|pod| pod.is_daemon)
     }
 }
 
-/// Reads every node, by name.
+/// Reads all nodes, sorted by name.
 #[must_use]
 pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &Topology) -> Vec<Standing<'a>> {
     let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
@@ -122,7 +122,7 @@ pub fn standing<'a>(snapshot: &'a Snapshot, daemons: &Daemons<'_>, topology: &To
     nodes
 }
 
-/// Counts bound pods by the part that they play.
+/// Counts bound pods by role.
 fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
     let mut counts: BTreeMap<(Role, bool), usize> = BTreeMap::new();
     for pod in bound {
@@ -133,21 +133,21 @@ fn parts(bound: &[&Pod], topology: &Topology) -> Arc<[Part]> {
     counts.into_iter().map(|((role, is_terminating), pods)| Part { role, is_terminating, pods }).collect()
 }
 
-/// Reads what is left of a node; volumes are not looked at.
+/// Reads the labels, taints and free capacity of a node, without volumes.
 pub(super) fn site<'a>(
     node: &'a Node,
     bound: &[&Pod],
     (daemons, topology): (&Daemons<'_>, &Topology),
 ) -> Site<'a> {
     let mut site = bare(node);
-    // A cordon is no reason for a daemonset to stay away, so that the node's own taints are asked.
+    // DaemonSets ignore a cordon, so only the node's own taints count.
     let to_come = daemons.to_come(node, &site, bound);
     let mut used = to_come.requests;
     let mut ports: BTreeSet<HostPort> = to_come.ports;
     site.company = to_come.company;
     for pod in bound {
         let mut company = topology.on_hosts(topology.roles(pod));
-        // Kubernetes counts nobody who is being deleted where it spreads pods.
+        // Kubernetes ignores terminating pods in topology spread.
         company.retain(|role| !(pod.is_terminating && role.spreads()));
         site.company.put_running(&company);
         used.add(&pod.spec.requests);
@@ -158,7 +158,7 @@ pub(super) fn site<'a>(
     site
 }
 
-/// Reads the labels and taints of a node; its room is not looked at.
+/// Reads the labels and taints of a node, without its free capacity.
 pub(super) fn bare(node: &Node) -> Site<'_> {
     Site {
         labels: labels_of(node),
@@ -171,7 +171,7 @@ pub(super) fn bare(node: &Node) -> Site<'_> {
     }
 }
 
-/// Returns what the labels of a node are, its name's among them.
+/// Returns the labels of a node, including its hostname.
 pub(super) fn labels_of(node: &Node) -> Requirements {
     let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     if labels.get(label::HOSTNAME).is_none() && node.stage != NodeStage::Launching {
@@ -180,15 +180,15 @@ pub(super) fn labels_of(node: &Node) -> Requirements {
     labels
 }
 
-/// Returns whether pods of these terms may join an existing node, whatever it has room for.
+/// Returns whether pods with these terms may join an existing node, regardless of its free capacity.
 pub(super) fn is_open(node: &Node, (alternatives, stance): Terms<'_>) -> bool {
     !node.is_deleting
         && super::fit::taints::are_stood(&taints(node), stance)
         && super::fit::labels::are_met(alternatives, &labels_of(node), &Undefined::Absent)
 }
 
-/// Reads a node that is to be made as if it had joined, with its pods, which take these ports. Nothing is known of it to
-/// rules between pods and to volumes.
+/// Reads a new node as if it had joined, with its pods, which use these host ports. Rules between pods and volumes are
+/// left out.
 pub(super) fn made<'a>(
     node: &'a Node,
     new: &NewNode,
@@ -209,7 +209,7 @@ pub(super) fn made<'a>(
     }
 }
 
-/// Returns the taints of a node, a cordon's among them.
+/// Returns the taints of a node, including the one of a cordon.
 pub(super) fn taints(node: &Node) -> Cow<'_, [Taint]> {
     let cordon = Taint::new(UNSCHEDULABLE, "", Effect::NoSchedule);
     if !node.is_unschedulable || node.taints.contains(&cordon) {
@@ -218,15 +218,15 @@ pub(super) fn taints(node: &Node) -> Cow<'_, [Taint]> {
     Cow::Owned(node.taints.iter().cloned().chain([cordon]).collect())
 }
 
-/// Says whether a pod of this shape may join the node.
+/// Checks whether a pod of this shape may join the node.
 ///
 /// # Errors
-/// The first rule that says no.
+/// The first rule that the pod fails.
 pub fn why(standing: &Standing<'_>, shape: &Shape) -> Result<(), Miss> {
     standing.site.why(&shape.ask).map(|_| ())
 }
 
-/// Returns how many pods of a shape a node holds that they may come to, if nothing else came.
+/// Returns how many pods of a shape fit on a node that they may join, if nothing else is placed there.
 #[must_use]
 pub fn most(site: &Site<'_>, ask: &Ask) -> usize {
     if site.has_no_room(ask) {
@@ -244,8 +244,8 @@ pub fn most(site: &Site<'_>, ask: &Ask) -> usize {
     by_resource.chain(others).min().unwrap_or(usize::MAX)
 }
 
-/// Places what fits on nodes that are there, and returns how many pods of each shape are left; those of a
-/// shape are placed in the order of their names.
+/// Fills existing nodes, and returns how many pods of each shape are left; pods of a shape are placed in the order of
+/// their names.
 #[must_use]
 pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     let mut left: Vec<usize> = demand.shapes.iter().map(|shape| shape.pods.len()).collect();
@@ -257,7 +257,7 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     let largest = largest_room(nodes);
     order.sort_by_cached_key(|shape| {
         let Shape { priority, ask, .. } = &demand.shapes[*shape];
-        // Of those that need the same, whom rules bind has fewer nodes to go to.
+        // Among shapes with equal requests, those bound by rules have fewer candidate nodes.
         let is_free = !ask.company.iter().any(|role| role.is_bound);
         (std::cmp::Reverse(*priority), std::cmp::Reverse(share(&ask.requests, &largest)), is_free, *shape)
     });
@@ -290,11 +290,11 @@ pub fn fill(demand: &Demand, nodes: &mut [Standing<'_>]) -> Vec<usize> {
     left
 }
 
-/// What sorts the node first that is to be filled first.
+/// Sort key of nodes: the node to fill first has the smallest.
 type Preference = (bool, NodeStage, i64);
 
-/// One that carries pods comes first, since an empty one of a pool may go; then one that is there already; then the
-/// fullest.
+/// Returns the sort key of a node: one with pods comes first, because an empty one of a pool may be removed; then one
+/// that has joined; then the fullest.
 fn preference(standing: &Standing<'_>, largest: &Resources) -> Preference {
     let is_spare = standing.node.pool.is_some() && standing.is_empty() && standing.placed.is_empty();
     // A node that has joined is better than one that may still fail to.
@@ -305,10 +305,10 @@ fn preference(standing: &Standing<'_>, largest: &Resources) -> Preference {
     (is_spare, stage, share(&standing.site.room, largest))
 }
 
-/// Node terms, and the stance to taints.
+/// Node terms and tolerations.
 type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
-/// Returns the nodes that each pair of node terms and stance to taints may join at all.
+/// Returns the nodes that each pair of node terms and tolerations may join at all.
 fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Terms<'a>, Bits> {
     let of_shape = |shape: &'a Shape| (&shape.ask.alternatives, &shape.ask.stance);
     let terms: BTreeSet<Terms<'a>> = demand.shapes.iter().map(of_shape).collect();
@@ -322,8 +322,7 @@ fn accesses<'a>(demand: &'a Demand, nodes: &[Standing<'_>]) -> BTreeMap<Terms<'a
     terms.into_par_iter().with_min_len(least).map(opened).collect()
 }
 
-/// Returns the nodes that pods of these terms may join, if there is room; nodes being deleted are no place for
-/// anything.
+/// Returns the nodes that pods with these terms may join, if there is free capacity; excludes nodes being deleted.
 pub(super) fn open_to(nodes: &[Standing<'_>], (alternatives, stance): Terms<'_>) -> Vec<usize> {
     let is_open = |Standing { node, site, .. }: &Standing<'_>| {
         !node.is_deleting
@@ -337,7 +336,7 @@ fn largest_room(nodes: &[Standing<'_>]) -> Resources {
     nodes.iter().fold(Resources::none(), |largest, standing| Resources::max(&largest, &standing.site.room))
 }
 
-/// Returns the largest part, in millionths, that these amounts are of the largest room.
+/// Returns the largest share of these amounts in the largest free capacity, in millionths.
 fn share(amounts: &Resources, largest: &Resources) -> i64 {
     let parts = amounts.iter().map(|(name, amount)| {
         let part = i128::from(amount) * 1_000_000 / i128::from(largest.get(name).max(1));

@@ -1,6 +1,6 @@
-//! The fleet that takes the place of nodes that are being deleted: one way through the steps, and what it costs.
+//! Fleet that replaces nodes being deleted: one pass through the steps, and its cost.
 //!
-//! Nothing is chosen here beyond what each step chooses.
+//! Never chooses anything beyond what each step chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,12 +24,12 @@ use super::shrink::Shrunk;
 use super::shrink::trial::Scene;
 use super::solution::{Cost, Kept, NewNode, Removal, Report, Solution, Target};
 
-/// Works out the fleet that takes the place of nodes that are being deleted.
+/// Plans the fleet that replaces nodes being deleted.
 pub(super) fn without(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     approached(scene, snapshot, None).0
 }
 
-/// Works out the same in this approach alone, or in the best; returns which that was.
+/// Plans the same with this approach only, or with the best one; returns the approach used.
 pub(super) fn approached(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -46,13 +46,13 @@ pub(super) fn approached(
     (told(scene, &ground, attempt), approach)
 }
 
-/// Reads what waits, and what stands on the nodes that are there.
+/// Reads the pending pods and the existing nodes.
 pub(super) fn read<'s>(scene: &Scene<'_>, snapshot: &'s Snapshot) -> (Demand, Vec<Standing<'s>>) {
     let Scene { topology, daemons, .. } = *scene;
     rayon::join(|| Demand::of(snapshot, topology), || existing::standing(snapshot, daemons, topology))
 }
 
-/// Works out the same, of a world of which this waits and these nodes are there.
+/// Plans the same for this demand and these nodes.
 pub(super) fn of(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -63,7 +63,7 @@ pub(super) fn of(
     told(scene, &ground, attempt)
 }
 
-/// Returns how many pods are left over of a fleet, whatever it costs.
+/// Returns how many pods a fleet leaves unplaced, regardless of its cost.
 pub(super) fn left_over(scene: &Scene<'_>, snapshot: &Snapshot) -> usize {
     let (demand, nodes) = &read(scene, snapshot);
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
@@ -75,7 +75,7 @@ pub(super) fn left_over(scene: &Scene<'_>, snapshot: &Snapshot) -> usize {
     }
 }
 
-/// Works out the same where pods go as in a target that Karpenter comes to; nothing where rules refuse that.
+/// Plans the same with pods placed as in a target of Karpenter's algorithm; `None` if rules refuse that.
 pub(super) fn as_in(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Option<Solution> {
     let (demand, nodes) = &read(scene, snapshot);
     let ground = scene.ground(snapshot, (demand, nodes), Effort::Plan);
@@ -83,7 +83,7 @@ pub(super) fn as_in(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> 
     Some(told(scene, &ground, attempt))
 }
 
-/// Returns what was found, with what people want to know of it.
+/// Returns the attempt as a solution with its report.
 fn told(scene: &Scene<'_>, ground: &Ground<'_>, mut attempt: Attempt<'_>) -> Solution {
     let Scene { policy, market, book, supply, memo, .. } = *scene;
     let Ground { snapshot, demand, .. } = *ground;
@@ -147,7 +147,7 @@ fn target(
     Target { kept, new: finished.nodes, removed }
 }
 
-/// Counts the nodes of each pool in each zone, without those that go.
+/// Counts the nodes of each pool in each zone, without removed ones.
 pub(super) fn zones(nodes: &[Standing<'_>], shrunk: &Shrunk) -> ZoneCounts {
     let gone: BTreeSet<&NodeName> = shrunk.removed.iter().map(|removal| &removal.node).collect();
     let mut zones: ZoneCounts = BTreeMap::new();
@@ -164,13 +164,14 @@ pub(super) fn zones(nodes: &[Standing<'_>], shrunk: &Shrunk) -> ZoneCounts {
     zones
 }
 
-/// What the nodes cost that exist: now, and those that stay.
+/// Cost of the existing nodes: today, and of those that are kept.
 pub(super) struct Costs {
     before: Cost,
     staying: Vec<Option<Quote>>,
-    /// The commitments that nodes which stay do not use.
+    /// Commitments that kept nodes do not use.
     unused: Uncommitted,
-    /// Those of them that new nodes may use: what goes uses its own until it is gone, and a budget may keep it.
+    /// Those of them that new nodes may use: a removed node uses its commitment until it is gone, and a budget may keep
+    /// it.
     pub(super) free: Uncommitted,
 }
 
@@ -186,13 +187,13 @@ impl Costs {
         Self { before, staying, unused, free }
     }
 
-    /// Returns what the nodes cost that stay, as far as prices are known.
+    /// Returns the cost of the kept nodes, as far as prices are known.
     pub(super) fn of_staying(&self) -> MicroUsdPerHour {
         self.staying.iter().flatten().filter_map(|quote| quote.effective.known()).sum()
     }
 
-    /// Returns what everything costs before and after, with the new nodes; the ledger says which commitments they
-    /// left free.
+    /// Returns the total cost before and after, including new nodes; the ledger shows which commitments they left
+    /// unused.
     pub(super) fn with_new(self, new: &[NewNode], ledger: &Ledger, book: &PriceBook<'_>) -> (Cost, Cost) {
         let mut unused = self.unused;
         for (_, counter, left) in ledger.iter() {

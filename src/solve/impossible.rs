@@ -1,8 +1,8 @@
-//! Pods that nothing could ever hold: no pool makes such nodes, and no node that is there is such a one.
+//! Unschedulable pods: no pool creates nodes that could hold them, and no existing node could.
 //!
-//! Labels, taints and the largest size of each pool decide, which are the same whatever else comes and goes. Such pods are
-//! told once and left out of everything that is planned: next to nothing is spent on them. Nothing is said here of pods that
-//! have no place only because of others, of limits, or of what nodes have left.
+//! Only labels, taints and the largest size of each pool decide, which do not depend on other pods and nodes. Such pods
+//! are reported once and left out of all planning, so almost no time is spent on them. Never covers pods that are
+//! unplaced only because of other pods, limits or used capacity.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,18 +19,19 @@ use super::solution::{Report, Unplaced};
 use super::supply::{PoolSupply, Supply};
 use super::{existing, ledger};
 
-/// The pods that nothing could hold, and what is said of them.
+/// Unschedulable pods, and their report.
 #[derive(Default)]
 pub(super) struct Impossible<'s> {
-    /// All pods of the world that they are of; none where there are no such pods.
+    /// All pods of their world; empty if none is unschedulable.
     pub(super) among: &'s [Pod],
-    /// What they ask for.
+    /// Their demand.
     pub(super) demand: Demand,
     unplaced: Vec<Unplaced>,
 }
 
 impl<'s> Impossible<'s> {
-    /// Finds those of a world, and returns the world without them; nothing where there are none. The scene is the world's.
+    /// Finds the unschedulable pods of a world, and returns the world without them; `None` if there are none. The scene
+    /// must belong to that world.
     pub(super) fn of(scene: &Scene<'_>, snapshot: &'s Snapshot) -> Option<(Self, Snapshot)> {
         let contents = contents(scene.supply, snapshot);
         if contents.is_empty() {
@@ -48,7 +49,7 @@ impl<'s> Impossible<'s> {
         Some((Self { among: &snapshot.pods, demand, unplaced }, rest))
     }
 
-    /// Adds what is said of them to what is said of the others.
+    /// Adds their report to that of the other pods.
     pub(super) fn told(&self, report: &mut Report) {
         if self.unplaced.is_empty() {
             return;
@@ -62,7 +63,7 @@ impl<'s> Impossible<'s> {
     }
 }
 
-/// Returns the contents of waiting pods that nothing could hold, by their addresses.
+/// Returns the specs of pending pods that nothing could hold, by address.
 fn contents(supply: &Supply<'_>, snapshot: &Snapshot) -> BTreeSet<usize> {
     let mut seen: BTreeMap<usize, &PodSpec> = BTreeMap::new();
     for pod in snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting && !pod.is_terminating) {
@@ -80,21 +81,21 @@ fn address(spec: &Arc<PodSpec>) -> usize {
     Arc::as_ptr(spec).addr()
 }
 
-/// Which pools may be what pods of some terms ask for, and whether some node is, once that was asked.
+/// Pools that pods with some terms may use, and whether some node is open to them, once evaluated.
 type Found = (Vec<usize>, Option<bool>);
 
-/// Whatever might hold a pod.
+/// Pools and nodes that might hold a pod.
 struct Holders<'a> {
     supply: &'a Supply<'a>,
-    /// The most that a node of each pool has of each resource.
+    /// Largest amount of each resource on a node of each pool.
     largest: Vec<Resources>,
     snapshot: &'a Snapshot,
-    /// What was found for node terms and a stance to taints.
+    /// Results by node terms and tolerations.
     known: BTreeMap<(Vec<Requirements>, Stance), Found>,
 }
 
 impl Holders<'_> {
-    /// Returns whether something could hold such a pod if it were empty.
+    /// Returns whether a pool or node could hold such a pod if it were empty.
     fn hold(&mut self, spec: &PodSpec) -> bool {
         let Self { supply, largest, snapshot, known } = self;
         let ask = Ask::of(spec);
@@ -111,7 +112,7 @@ impl Holders<'_> {
     }
 }
 
-/// Returns whether nodes of a pool may be what a pod asks for of labels and taints.
+/// Returns whether nodes of a pool can match a pod's labels and taints.
 fn is_reached(pool: &PoolSupply<'_>, ask: &Ask) -> bool {
     let reaches = |wanted: &Requirements| {
         pool.reach(wanted).is_some_and(|reach| !reach.kinds.is_empty() && !reach.placements.is_empty())

@@ -1,10 +1,10 @@
-//! Dense numbers for values that repeat, and sets of such numbers.
+//! Interning: dense numbers for repeated values, and bit sets of such numbers.
 //!
-//! Names come back only in the report. Nothing here knows what the values mean.
+//! Names are restored only in the report. Never interprets the values.
 
 use std::collections::BTreeMap;
 
-/// Gives every distinct value a number, in the order in which the values first come.
+/// Numbering of distinct values, in order of first appearance.
 #[derive(Clone, Debug)]
 pub(super) struct Interner<T> {
     numbers: BTreeMap<T, usize>,
@@ -16,7 +16,7 @@ impl<T: Ord + Clone> Interner<T> {
         Self { numbers: BTreeMap::new(), values: Vec::new() }
     }
 
-    /// Returns the number of this value, a new one if it has none yet.
+    /// Returns the number of this value, assigning a new one if it has none yet.
     pub(super) fn number(&mut self, value: &T) -> usize {
         if let Some(number) = self.numbers.get(value) {
             return *number;
@@ -39,7 +39,7 @@ pub(super) struct Bits {
 }
 
 impl Bits {
-    /// Returns the empty set with room for the numbers below `length`.
+    /// Returns the empty set with capacity for the numbers below `length`.
     pub(super) fn none(length: usize) -> Self {
         Self { words: vec![0; length.div_ceil(64)] }
     }
@@ -65,7 +65,7 @@ impl Bits {
         self.words.get(number / 64).is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
-    /// Keeps only what is in `other` too.
+    /// Intersects this set with `other`.
     pub(super) fn keep(&mut self, other: &Self) {
         for (word, there) in self.words.iter_mut().zip(&other.words) {
             *word &= there;

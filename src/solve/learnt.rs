@@ -1,7 +1,7 @@
-//! What nodes of the same size and class show that the catalogue can only estimate: how much ephemeral storage pods get.
+//! Ephemeral storage that existing nodes of the same size and class show, which the catalogue can only estimate.
 //!
-//! Only nodes whose disk is about as large as their class makes it today are believed; of several the least. Nothing else is
-//! learnt.
+//! Uses only nodes whose disk is about as large as their class sets today, and the smallest value of several. Never
+//! learns anything else.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,11 +9,11 @@ use std::sync::Arc;
 use crate::catalog::Offered;
 use crate::model::{ClassName, InstanceType, LabelKey, Node, NodeStage, ResourceName, SkuName, label};
 
-/// By how much the disk of a node may differ from the one of its class, in hundredths: file systems take some, and a GB is
-/// not a GiB. Beyond, the node was taken with another disk.
+/// Maximum difference between a node's disk and that of its class, in percent: file systems take some space, and a GB
+/// is not a GiB. Beyond that, the node was created with another disk.
 const DIFFERENCE_MAX_HUNDREDTHS: i64 = 10;
 
-/// Replaces what new nodes offer by what nodes of the size and class have.
+/// Replaces what new nodes offer by what existing nodes of the size and class have.
 pub(super) fn ephemeral_storage<'n>(
     offered: &mut BTreeMap<ClassName, Arc<Offered>>,
     nodes: impl Iterator<Item = &'n Node>,
@@ -31,7 +31,7 @@ pub(super) fn ephemeral_storage<'n>(
             let kind = &offered.types[place];
             let estimate = kind.allocatable.get(&ResourceName::EphemeralStorage);
             let least = if kind.name == size { least(kind, &nodes) } else { None };
-            // Others share what a class is offered as long as nothing in it changes.
+            // Classes share `offered` until something in it changes.
             if let Some(least) = least.filter(|least| *least != estimate) {
                 let kind = &mut Arc::make_mut(offered).types[place];
                 kind.allocatable.set(ResourceName::EphemeralStorage, least);
@@ -40,7 +40,7 @@ pub(super) fn ephemeral_storage<'n>(
     }
 }
 
-/// Returns the least that nodes of a size have for pods, of those whose disk is about as large as their class makes it.
+/// Returns the smallest allocatable amount among nodes of a size whose disk is about as large as their class sets.
 fn least(kind: &InstanceType, nodes: &[&Node]) -> Option<i64> {
     let made = kind.capacity.get(&ResourceName::EphemeralStorage);
     let is_of_class = |node: &&&Node| {

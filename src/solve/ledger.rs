@@ -1,7 +1,7 @@
-//! What is left of every limit: what pools and the fleet may have, less what there is.
+//! Remaining limits of pools and the fleet: the limits less what existing nodes use.
 //!
-//! Nodes that will be removed still count, with their money too: they are there while new ones are made, and
-//! a budget may keep them.
+//! Nodes that will be removed still count, including their cost: they exist while new ones are created, and a budget
+//! may keep them.
 
 use std::sync::Arc;
 
@@ -14,27 +14,27 @@ use crate::policy::Policy;
 use super::fit::limits::{Charges, Counter, Ledger, Quotas};
 use super::price::{PriceBook, Uncommitted};
 
-/// A VM that may be made of a pool, as limits count it.
+/// VM that may be created for a pool, as limits count it.
 #[derive(Clone, Copy, Debug)]
 pub struct Vm<'k> {
     /// The size.
     pub kind: &'k InstanceType,
-    /// How it is bought.
+    /// Its capacity type.
     pub capacity_type: CapacityType,
-    /// What it costs, where that is known.
+    /// Its price, if known.
     pub price: Option<MicroUsdPerHour>,
 }
 
-/// What sets limits: the user, and Azure by quota.
+/// Sources of limits: the user's policy, and Azure's quotas.
 #[derive(Clone, Copy, Debug)]
 pub struct Limiting<'l> {
-    /// What the user asks for.
+    /// The user's policy.
     pub policy: &'l Policy,
-    /// The subscription's quotas, where they are known.
+    /// Quotas of the subscription, if known.
     pub quota: Option<&'l Arc<Quota>>,
 }
 
-/// Counts what the nodes take of all limits. `cost` is what they cost by the hour.
+/// Counts what the nodes use of all limits. `cost` is their hourly cost.
 #[must_use]
 pub fn opened<'n>(
     Limiting { policy, quota }: Limiting<'_>,
@@ -81,8 +81,8 @@ pub fn opened<'n>(
     ledger
 }
 
-/// Adds the quotas that can leave too little, and returns the place of each. A family of which more is left than of the
-/// whole region never does: every vCPU of it counts there too.
+/// Adds the quotas that can bind, and returns the index of each. A family with more quota left than the whole region
+/// never binds, because each of its vCPUs counts there too.
 fn quotas(ledger: &mut Ledger, quota: &Quota, nodes: &[&Node]) -> Vec<Option<usize>> {
     let mut used: Vec<i64> = quota.limits.iter().map(|limit| limit.elsewhere()).collect();
     for node in nodes {
@@ -91,7 +91,7 @@ fn quotas(ledger: &mut Ledger, quota: &Quota, nodes: &[&Node]) -> Vec<Option<usi
             used[place] = used[place].saturating_add(taken.vcpus);
         }
     }
-    // Less than nothing is left of nodes that go and that Azure never counted.
+    // The sum is negative if removed nodes were never counted by Azure.
     used.iter_mut().for_each(|used| *used = (*used).max(0));
     let most = |place: usize| quota.limits[place].most();
     let left = |place: usize| Some(most(place)?.saturating_sub(used[place]));
@@ -109,7 +109,7 @@ fn quotas(ledger: &mut Ledger, quota: &Quota, nodes: &[&Node]) -> Vec<Option<usi
     (0..quota.limits.len()).map(add).collect()
 }
 
-/// Returns whether anything limits how much there may be.
+/// Returns whether there is any limit.
 #[must_use]
 pub fn has_limits(limiting: Limiting<'_>) -> bool {
     opened(limiting, [], &Uncommitted(Vec::new()), MicroUsdPerHour::default()).has_limits()
@@ -127,8 +127,7 @@ fn length(nodes: usize) -> i64 {
     i64::try_from(nodes).unwrap_or(i64::MAX)
 }
 
-/// Returns what one node of this size takes of the limits. A size whose price is not known takes more money
-/// than any limit leaves.
+/// Returns what one node of this size uses of the limits. A size without a known price exceeds every cost limit.
 #[must_use]
 pub fn charges(ledger: &Ledger, pool: &Pool, Vm { kind, capacity_type, price }: Vm<'_>) -> Charges {
     let amount = |counter: &Counter| match counter {
@@ -174,7 +173,7 @@ pub fn commitments(
     unused.filter(|number| book.commitments()[*number].size == kind.name).collect()
 }
 
-/// Returns the place of a commitment's counter.
+/// Returns the index of a commitment's counter.
 #[must_use]
 pub fn commitment(ledger: &Ledger, number: usize) -> Option<usize> {
     let mut counters = ledger.before_quotas();

@@ -1,6 +1,6 @@
-//! What can be bought, as the solver reads it: the instance types of each AKSNodeClass.
+//! Market: the instance types that each AKSNodeClass may use.
 //!
-//! Made from a catalogue, or by hand from a list of instance types. It never says what should be bought.
+//! Built from a catalogue, or by hand from a list of instance types. Never decides what to buy.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,41 +18,42 @@ use super::ledger::Limiting;
 use super::overlay::Overlaid;
 use super::{demand, learnt, price};
 
-/// The network set-up of AKS that is planned with where the fleet does not name one.
+/// AKS network setup that is assumed if the fleet does not name one.
 const NETWORK_DEFAULT: NetworkSetup = NetworkSetup::AzureOverlay { is_cilium: false };
 
-/// What AKSNodeClasses and pools are offered, what else stands in the cluster, and the labels that a new node
-/// may get any value of. Two are compared in the order of what is said here: what is short, and differs, first.
+/// Instance types that AKSNodeClasses and pools are offered, prices of the nodes in the cluster, and the labels of
+/// which a new node may get any value. Comparison follows the order of the fields: short ones that are likely to differ
+/// come first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Market {
-    /// What counts beside prices when new nodes are chosen.
+    /// Premiums on prices when new nodes are chosen.
     pub caution: Caution,
-    /// The subscription's quotas.
+    /// Quotas of the subscription.
     pub quota: Option<Arc<Quota>>,
-    /// What VMs of the sizes cost that nodes have today, offered to anybody or not.
+    /// VM prices of the sizes that nodes have today, whether offered to a class or not.
     pub today: BTreeMap<(SkuName, CapacityType), Price>,
-    /// What the OS disks of those sizes are taken to cost where a node's class is not known.
+    /// Assumed OS disk prices of those sizes, for nodes of an unknown class.
     pub disks: BTreeMap<SkuName, Price>,
-    /// How many volumes nodes of a size take.
+    /// Number of volumes that nodes of each size can attach.
     pub slots: SizeSlots,
-    /// The labels that pods, daemonsets or pools speak of.
+    /// Labels that pods, DaemonSets or pools mention.
     pub spoken_of: BTreeSet<LabelKey>,
-    /// Those of them that a pod may ask for without its pool naming them.
+    /// Those of them that a pod may require without its pool naming them.
     pub well_known: BTreeSet<LabelKey>,
-    /// What classes and pools are offered.
+    /// Instance types that classes and pools are offered.
     pub offers: Offers,
 }
 
-/// What classes and pools are offered, whatever pods ask for.
+/// Instance types that classes and pools are offered, regardless of pods.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Offers {
-    /// What each class may use, and what it may not.
+    /// Instance types that each class may use, and those that it may not.
     pub by_class: BTreeMap<ClassName, Arc<Offered>>,
-    /// What NodeOverlays make of that.
+    /// The same after the changes of NodeOverlays.
     pub overlaid: Overlaid,
 }
 
-/// Returns the labels of AKS that every node carries whatever its pool, such as Cilium's.
+/// Returns the AKS labels that every node carries regardless of its pool, such as Cilium's.
 fn carried(offered: &BTreeMap<ClassName, Arc<Offered>>) -> BTreeSet<LabelKey> {
     let mut first = offered.values().filter_map(|offered| offered.types.first());
     let named = |kind: &InstanceType| {
@@ -63,7 +64,7 @@ fn carried(offered: &BTreeMap<ClassName, Arc<Offered>>) -> BTreeSet<LabelKey> {
 }
 
 impl Market {
-    /// Asks the snapshot's catalogue for every class that a pool or a node uses, and for every size that a node has.
+    /// Queries the snapshot's catalogue for every class that a pool or a node uses, and for every size that a node has.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let offers = Offers::of(snapshot, policy);
@@ -94,26 +95,26 @@ impl Market {
         }
     }
 
-    /// Returns what sets limits: this policy, and the quotas.
+    /// Returns the sources of limits: this policy, and the quotas.
     #[must_use]
     pub const fn limiting<'l>(&'l self, policy: &'l Policy) -> Limiting<'l> {
         Limiting { policy, quota: self.quota.as_ref() }
     }
 
-    /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.
+    /// Returns the instance types that a pool is offered; `None` if its class is not in the input.
     #[must_use]
     pub fn offered_to(&self, pool: &Pool) -> Option<&Offered> {
         self.offers.to(pool)
     }
 
-    /// Returns what a node is of this size, as its own pool and class are offered it.
+    /// Returns the instance type of this size, as offered to the node's own pool and class.
     #[must_use]
     pub fn find_own(&self, size: &SkuName, node: &Node) -> Option<&InstanceType> {
         self.own(node)?.types.iter().find(|kind| kind.name == *size)
     }
 
-    /// Returns the instance type of this name, as the node's own pool and class are offered it, else of the
-    /// first class by name that has it.
+    /// Returns the instance type of this name, as offered to the node's own pool and class, else to the first class by
+    /// name that has it.
     #[must_use]
     pub fn find(&self, size: &SkuName, node: &Node) -> Option<&InstanceType> {
         let own = self.own(node).into_iter();
@@ -131,7 +132,7 @@ impl Market {
 }
 
 impl Offers {
-    /// Asks the snapshot's catalogue for every class that a pool or a node uses.
+    /// Queries the snapshot's catalogue for every class that a pool or a node uses.
     #[must_use]
     pub fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let network = policy.fleet.network.unwrap_or(NETWORK_DEFAULT);
@@ -147,7 +148,7 @@ impl Offers {
         Self { by_class, overlaid }
     }
 
-    /// Returns what nodes of a pool may be made of; `None` where its class is not in the input.
+    /// Returns the instance types that a pool is offered; `None` if its class is not in the input.
     #[must_use]
     pub fn to(&self, pool: &Pool) -> Option<&Offered> {
         let own = (pool.name.clone(), pool.class.clone());

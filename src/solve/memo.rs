@@ -1,8 +1,7 @@
-//! What was worked out once: what can be bought, what follows from that whatever nodes go and whatever pods come, and what
-//! running pods come to while others wait.
+//! Memoization: the supply, what follows from it regardless of nodes and pods, and the consolidated running cluster
+//! while other pods are pending.
 //!
-//! A memo changes how long planning takes and nothing else: everything in it follows from what it is looked up by. How
-//! much is kept is bounded.
+//! A memo changes only how long planning takes: each entry follows from its key. The memory is bounded.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -25,23 +24,23 @@ use super::report::warnings::Known;
 use super::supply::Supply;
 use super::topology::domains::{Asked, Found};
 
-/// How many sets of columns are kept: trials differ in little.
+/// Number of column sets that are kept: trials differ little.
 const STOCKS_MAX: usize = 8;
 
-/// How many rosters are kept.
+/// Number of rosters that are kept.
 const ROSTERS_MAX: usize = 32;
 
-/// How many different asks are remembered: more than a plan of a large cluster has.
+/// Number of distinct asks that are kept: more than a plan of a large cluster has.
 const CELLS_MAX: usize = 20_000;
 
-/// Beside how many supplies something is remembered: one plan may look at the world with room that is kept and without,
-/// with what counts beside prices and without, and as it would be without holds or budgets.
+/// Number of supplies with a memo: one plan may solve the world with and without headroom, with and without price
+/// premiums, and without holds or budgets.
 const MEMOS_MAX: usize = 6;
 
-/// For how many worlds it is remembered what running pods come to: each takes as much memory as the world.
+/// Number of worlds whose consolidated running cluster is kept: each uses as much memory as the world.
 const RUNNING_MAX: usize = 2;
 
-/// What a supply is made from.
+/// Inputs of a supply.
 struct Source {
     policy: Policy,
     market: Market,
@@ -59,7 +58,7 @@ impl Source {
 }
 
 self_cell!(
-    /// A supply, with what it is made from.
+    /// A supply with its inputs.
     struct MadeFrom {
         owner: Source,
         #[covariant]
@@ -67,40 +66,40 @@ self_cell!(
     }
 );
 
-/// A supply, and what is remembered beside it.
+/// A supply and its memo.
 pub(super) struct Supplied {
     made: MadeFrom,
     memo: Memo,
 }
 
 impl Supplied {
-    /// Returns what can be bought.
+    /// Returns the supply.
     pub(super) fn supply(&self) -> &Supply<'_> {
         self.made.borrow_dependent()
     }
 
-    /// Returns what is remembered beside it.
+    /// Returns the memo.
     pub(super) const fn memo(&self) -> &Memo {
         &self.memo
     }
 
-    /// Returns whether this is the supply that is made from these.
+    /// Returns whether this supply was built from these inputs.
     pub(super) fn is(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> bool {
         self.made.borrow_owner().is(policy, market, daemons)
     }
 
-    /// Returns whether it is made with these daemonsets.
+    /// Returns whether this supply was built with these DaemonSets.
     pub(super) fn has(&self, daemons: &Daemons<'_>) -> bool {
         self.made.borrow_owner().has(daemons)
     }
 
-    /// Returns the market that the supply is made from.
+    /// Returns the market that the supply was built from.
     pub(super) fn market(&self) -> &Market {
         &self.made.borrow_owner().market
     }
 }
 
-/// What is remembered for the plans to come.
+/// Memos for later plans.
 #[derive(Default)]
 pub(super) struct Memos {
     /// Which clusters are planned in two parts.
@@ -110,12 +109,12 @@ pub(super) struct Memos {
 }
 
 impl Memos {
-    /// Remembers nothing yet.
+    /// Returns empty memos.
     pub(super) fn parting(parting: Parting) -> Self {
         Self { parting, ..Self::default() }
     }
 
-    /// Returns the supply that is made from these, and what is remembered beside it.
+    /// Returns the cached supply for these inputs with its memo, or builds it.
     pub(super) fn beside(&self, policy: &Policy, market: &Market, daemons: &Daemons<'_>) -> Arc<Supplied> {
         let find = || found(&self.supplies, |kept| kept.is(policy, market, daemons));
         find().unwrap_or_else(|| {
@@ -124,22 +123,22 @@ impl Memos {
             let book = &PriceBook::new(&policy.fleet.prices);
             let made =
                 MadeFrom::new(source, |source| Supply::of(&source.policy, &source.market, book, daemons));
-            // Another thread may have made the same meanwhile.
+            // Another thread may have built the same in the meantime.
             find().unwrap_or_else(|| {
                 kept(&self.supplies, MEMOS_MAX, Arc::new(Supplied { made, memo: Memo::default() }))
             })
         })
     }
 
-    /// Returns what running pods come to that was found for the same before, or finds it.
+    /// Returns the cached plan of the running pods for the same inputs, or computes it.
     pub(super) fn running(&self, is_same: impl Fn(&Kept) -> bool, find: impl FnOnce() -> Kept) -> Arc<Kept> {
         found(&self.running, is_same).unwrap_or_else(|| kept(&self.running, RUNNING_MAX, Arc::new(find())))
     }
 }
 
-/// Returns one of those that are kept; it is the last from now on.
+/// Returns a cached entry, and moves it to the end as the most recently used one.
 fn found<T>(all: &Mutex<Vec<Arc<T>>>, is_it: impl Fn(&T) -> bool) -> Option<Arc<T>> {
-    // Nothing is asked while others wait for what is kept.
+    // Compares outside the lock, so that other threads need not wait.
     let before = held(all).clone();
     let found = before.into_iter().find(|one| is_it(one))?;
     let mut all = held(all);
@@ -149,7 +148,7 @@ fn found<T>(all: &Mutex<Vec<Arc<T>>>, is_it: impl Fn(&T) -> bool) -> Option<Arc<
     Some(found)
 }
 
-/// Keeps one, and no more than so many of the last.
+/// Adds an entry, and keeps at most `most` of the latest.
 fn kept<T>(all: &Mutex<Vec<Arc<T>>>, most: usize, one: Arc<T>) -> Arc<T> {
     let mut all = held(all);
     all.push(one.clone());
@@ -159,25 +158,25 @@ fn kept<T>(all: &Mutex<Vec<Arc<T>>>, most: usize, one: Arc<T>) -> Arc<T> {
     one
 }
 
-/// What is remembered beside one supply.
+/// Memo of one supply.
 #[derive(Default)]
 pub(super) struct Memo {
-    /// Where new nodes might stand, by what pods ask for.
+    /// Possible places of new nodes, by the requirements of pods.
     cells: Mutex<BTreeMap<Asked, Found>>,
-    /// Whether a new node of any size holds what is asked for.
+    /// Whether a new node of any size holds such a pod.
     takes: Mutex<BTreeMap<Ask, bool>>,
-    /// The columns of packing problems, by what they are made from; the one used last is the last.
+    /// Columns of packing problems, by their inputs; the most recently used is last.
     stocks: Mutex<Vec<(Made, Stock)>>,
-    /// What nodes of every offering have room for, in the dimensions that were asked for last.
+    /// Free capacity of new nodes of every offering, in the dimensions of the last lookup.
     rooms: Mutex<Option<(Vec<Dimension>, Arc<Rooms>)>>,
-    /// The ways to have nodes of pools that ask for a variety, and what was chosen among them.
+    /// Offerings for pools with `minValues`, and those that were chosen.
     rosters: Mutex<BTreeMap<Roll, Arc<Roster>>>,
-    /// The values that labels of the region have.
+    /// Label values of the region.
     known: OnceLock<Known>,
 }
 
 impl Memo {
-    /// Returns the places that were found for such pods before, or finds them.
+    /// Returns the cached places for such pods, or finds them.
     pub(super) fn cells(&self, asked: Asked, find: impl FnOnce() -> Found) -> Found {
         if let Some(found) = held(&self.cells).get(&asked) {
             return found.clone();
@@ -191,7 +190,7 @@ impl Memo {
         found
     }
 
-    /// Returns whether it was found before that a new node holds this, or finds out.
+    /// Returns the cached answer whether a new node holds such a pod, or computes it.
     pub(super) fn is_held(&self, ask: &Ask, find: impl FnOnce() -> bool) -> bool {
         if let Some(known) = held(&self.takes).get(ask) {
             return *known;
@@ -205,7 +204,7 @@ impl Memo {
         found
     }
 
-    /// Returns the columns that were made from the same before, or makes them.
+    /// Returns the cached columns for these inputs, or builds them.
     pub(super) fn stock(&self, made: Made, make: impl FnOnce() -> Stock) -> Stock {
         let known = {
             let mut stocks = held(&self.stocks);
@@ -228,7 +227,7 @@ impl Memo {
         })
     }
 
-    /// Returns the ways to have nodes of a pool that were listed before, or lists them.
+    /// Returns the cached offerings for a pool with `minValues`, or lists them.
     pub(super) fn roster(&self, roll: Roll, list: impl FnOnce() -> Roster) -> Arc<Roster> {
         if let Some(known) = held(&self.rosters).get(&roll) {
             return known.clone();
@@ -241,12 +240,12 @@ impl Memo {
         rosters.entry(roll).or_insert(roster).clone()
     }
 
-    /// Returns the values that labels have on this market, which is the supply's own.
+    /// Returns the label values of this market, which must be the supply's own.
     pub(super) fn known(&self, market: &Market) -> &Known {
         self.known.get_or_init(|| Known::of(market))
     }
 
-    /// Returns what nodes have room for that was found in these dimensions before, or finds it.
+    /// Returns the cached free capacity in these dimensions, or computes it.
     pub(super) fn rooms(&self, dimensions: &[Dimension], find: impl FnOnce() -> Rooms) -> Arc<Rooms> {
         let known = held(&self.rooms).clone();
         let known = known.filter(|(before, _)| *before == dimensions).map(|(_, rooms)| rooms);
@@ -258,7 +257,7 @@ impl Memo {
     }
 }
 
-/// Returns what is remembered; whoever held it before left it whole, even where it came to grief elsewhere.
+/// Locks a memo. Entries are inserted whole, so a poisoned lock is safe to reuse.
 pub(super) fn held<T>(remembered: &Mutex<T>) -> MutexGuard<'_, T> {
     remembered.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,17 +1,18 @@
-//! Which nodes should exist, and where each pod would go.
+//! Solver: which nodes should exist, and where each pod goes.
 //!
-//! Pure and total: it never fails, it explains. Nothing here knows how a change is carried out. The steps, in the order
-//! of [`solve`]: who preempts whom before anything is planned (`preempt`), what waits ([`demand`]), what can be bought ([`market`], [`overlay`], [`supply`], [`price`]) and what
-//! counts beside its price ([`caution`]), what pools have whatever pods ask for (`replicas`), which pods nothing could
-//! hold (`impossible`), which limits leave no place however all are packed (`capped`), which domains pods go to ([`topology`]), what there is and what fits there ([`existing`]), what
-//! may go ([`shrink`]), what limits leave ([`ledger`]), new nodes for the rest (`pack`), Karpenter's choice for the
-//! same (`rival`), room for a scheduler that does not know the plan (`scheduler`), one step after the other (`steps`),
-//! how many have a place where limits leave too little for all (`surplus`), in large clusters what runs before what waits
-//! (`apart`), what soft preferences add (`preferences`), which drains would never end (`drains`), which gangs are complete (`gangs`), who has a place as soon as what goes is gone (`afterwards`), what
-//! may come up in a new node's place (`choices`), what is left when all is to go (`destroy`), and why ([`report`],
-//! [`explain`]). The rules themselves are in [`fit`], room that is kept for pods to come in [`headroom`]. What follows
-//! from the same in the next plan is kept by a [`Solver`] (`memo`). Beside it stands Karpenter's own way
-//! ([`karpenter`]), and what any fleet costs at least ([`bound`](mod@bound)).
+//! Pure and total: it never fails, it explains. Nothing here knows how a change is applied. The steps, in the order of
+//! [`solve`]: preemption before planning (`preempt`), pending pods ([`demand`]), the instance types on offer and their
+//! prices ([`market`], [`overlay`], [`supply`], [`price`]), availability premiums ([`caution`]), nodes that pools have
+//! regardless of pods (`replicas`), unschedulable pods (`impossible`), pods that limits leave unplaced however all are
+//! packed (`capped`), domains of pods ([`topology`]), existing nodes and their free capacity ([`existing`]), removable
+//! nodes ([`shrink`]), remaining limits ([`ledger`]), new nodes for the rest (`pack`), Karpenter's placement of the
+//! same pods (`rival`), slack for a scheduler that does not know the plan (`scheduler`), the loop over steps (`steps`),
+//! the number of pods that fit if limits are too low for all (`surplus`), in large clusters running pods before pending
+//! ones (`apart`), soft preferences (`preferences`), drains that would never end (`drains`), complete gangs (`gangs`),
+//! pods that fit as soon as deleted nodes are gone (`afterwards`), substitutes for new nodes (`choices`), deletion of
+//! all nodes (`destroy`), and the reasons ([`report`], [`explain`]). The rules themselves are in [`fit`], headroom for
+//! future pods in [`headroom`]. A [`Solver`] keeps results that the next plan can reuse (`memo`). Separate from these
+//! are Karpenter's own algorithm ([`karpenter`]) and the lower bound on the cost of any fleet ([`bound`](mod@bound)).
 
 mod afterwards;
 mod apart;
@@ -77,7 +78,7 @@ pub use solution::{
 pub use solver::Solver;
 pub use withheld::withheld;
 
-/// Works out the fleet that should exist. Whoever plans again and again keeps a [`Solver`].
+/// Plans the fleet that should exist. Callers that replan continuously keep a [`Solver`].
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy) -> Solution {
     Solver::default().solve(snapshot, policy)

@@ -1,8 +1,8 @@
-//! NodeOverlays: what the sizes of a class cost and have in one pool.
+//! NodeOverlays: prices and capacities of a class's sizes in one pool.
 //!
-//! By Karpenter's rules: the heaviest comes first, equal ones by name from the end. Of several prices for an offering
-//! the first counts, of several amounts of a resource too. An overlay that contradicts an equally heavy one before
-//! it counts nowhere. Nothing here chooses sizes.
+//! By Karpenter's rules: the heaviest comes first, and equally heavy ones follow in descending order of name. The first
+//! price for an offering applies, as does the first amount of a resource. An overlay that contradicts an equally heavy
+//! one before it is ignored entirely. Never chooses sizes.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,24 +17,24 @@ use crate::policy::Policy;
 
 use super::solution::Warning;
 
-/// A pool with the class that its nodes are made with.
+/// A pool with the class of its nodes.
 pub type PoolClass = (PoolName, ClassName);
 
-/// What overlays make of what classes are offered.
+/// Result of applying overlays to what classes are offered.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Overlaid {
-    /// What the pools are offered that some overlay is for.
+    /// Instance types of the pools that an overlay matches.
     pub by_pool: BTreeMap<PoolClass, Offered>,
     /// The overlays that change something.
     pub counting: BTreeSet<OverlayName>,
-    /// The overlays that do not, with why.
+    /// Overlays that are ignored, with the reason.
     pub warnings: Vec<Warning>,
 }
 
-/// A pool, a size and an offering of it, each by its place.
+/// A pool, a size and an offering of it, each by index.
 type Spot = (usize, usize, usize);
 
-/// An overlay, with what it is for.
+/// An overlay, with the offerings that it matches.
 struct Placed<'a> {
     overlay: &'a Overlay,
     spots: BTreeSet<Spot>,
@@ -75,7 +75,7 @@ fn warning(overlay: &Overlay, what: String, hint: &str) -> Warning {
     Warning { object: format!("NodeOverlay `{}`", overlay.name), what, hint: Some(hint.to_owned()) }
 }
 
-/// Says why an overlay does not count beside those before it.
+/// Returns why an overlay is ignored, given those before it.
 fn why_not(placed: &Placed<'_>, before: &[Placed<'_>]) -> Option<(String, &'static str)> {
     if placed.spots.is_empty() {
         let what = "has no effect: no size of any NodePool is what it asks for".to_owned();
@@ -88,7 +88,7 @@ fn why_not(placed: &Placed<'_>, before: &[Placed<'_>]) -> Option<(String, &'stat
     Some((what, "give one of them another `spec.weight`: the heavier counts"))
 }
 
-/// Says what two overlays both say of the same.
+/// Describes the setting of the same size that two overlays both change.
 fn contradiction(one: &Placed<'_>, other: &Placed<'_>) -> Option<String> {
     let both_price = one.overlay.price.is_some() && other.overlay.price.is_some();
     if both_price && !one.spots.is_disjoint(&other.spots) {
@@ -103,7 +103,7 @@ fn contradiction(one: &Placed<'_>, other: &Placed<'_>) -> Option<String> {
     meet.then(|| format!("how much `{both}` some of its sizes have"))
 }
 
-/// Returns everything that an overlay is for.
+/// Returns all offerings that an overlay matches.
 fn spots(overlay: &Overlay, pools: &[(&Pool, &Offered)]) -> BTreeSet<Spot> {
     let mut spots = BTreeSet::new();
     for (pool_place, (pool, offered)) in pools.iter().enumerate() {
@@ -119,7 +119,7 @@ fn spots(overlay: &Overlay, pools: &[(&Pool, &Offered)]) -> BTreeSet<Spot> {
     spots
 }
 
-/// Returns what overlays see of a pool: what stands on its nodes whatever their size.
+/// Returns the labels of a pool that overlays match: those of its nodes, regardless of their size.
 fn of_pool(pool: &Pool) -> Requirements {
     let labels = pool.labels.iter().map(|(key, value)| (key.as_str(), &**value));
     let mut own = Requirements::of_labels(labels);
@@ -137,7 +137,7 @@ fn is_for_offering(overlay: &Overlay, offering: &Offering) -> bool {
     overlay.requirements.intersects(&offering.requirements).is_ok()
 }
 
-/// Returns what a pool is offered with the overlays that count; `None` where none is for it.
+/// Returns the instance types of a pool with the overlays applied; `None` if none matches.
 fn changed(pool: usize, offered: &Offered, counted: &[Placed<'_>]) -> Option<Offered> {
     let mut changed: Option<Offered> = None;
     let mut priced: BTreeSet<(usize, usize)> = BTreeSet::new();
@@ -162,7 +162,7 @@ fn changed(pool: usize, offered: &Offered, counted: &[Placed<'_>]) -> Option<Off
     changed
 }
 
-/// Returns what an offering costs then. A price that an overlay names is known, whatever the list says.
+/// Returns the changed price of an offering. A price set by an overlay is known, whatever the list says.
 fn price(change: PriceChange, listed: Price) -> Price {
     match change {
         PriceChange::To(_) => Price::Listed(change.of(crate::model::MicroUsdPerHour(0))),

@@ -1,8 +1,8 @@
-//! New nodes for whose pod a heavier pool has room after all.
+//! Weight violations: new nodes of a lighter pool although a heavier one had capacity for their pod.
 //!
-//! Pools are filled by weight, so that this comes up only where what limits had no room for when a node was opened is
-//! not made in the end: pods came off again, or two steps became one. Nothing is mended here; who plans looks for
-//! another way.
+//! Pools are filled by weight, so this happens only if a limit was used up when the node was opened, but what used it
+//! is not created in the end: pods were unplaced again, or two steps were merged. Never repairs anything; the caller
+//! tries another approach.
 
 use crate::model::{MinValuesPolicy, PoolName, Requirements};
 
@@ -15,8 +15,8 @@ use super::supply::{Kind, PoolSupply, Supply, Usable};
 use super::topology::group::GroupKind;
 use super::topology::{Role, Topology};
 
-/// Counts the nodes whose pod a heavier pool could take, with what limits leave when all is made. Each node comes with
-/// the shape of the pod that it was opened for.
+/// Counts the nodes whose pod a heavier pool could take within the limits that are left after all creations. Each node
+/// comes with the shape of the pod that it was opened for.
 pub(super) fn count<'n>(
     (supply, topology): (&Supply<'_>, &Topology),
     left: &Ledger,
@@ -39,8 +39,8 @@ pub(super) fn count<'n>(
     opened.filter(is_overruled).count()
 }
 
-/// Returns whether rules between pods and volumes decide in which zone such a pod may be, and bought in which way. That
-/// others are spread with it is no reason for a lighter pool.
+/// Returns whether rules between pods, or volumes, decide in which zone and with which capacity type such a pod may
+/// run. A spread that only counts the pod does not justify a lighter pool.
 fn is_tied(topology: &Topology, shape: &Shape) -> bool {
     let is_only_counted =
         |role: &Role| !role.is_bound && matches!(topology.groups[role.group].kind, GroupKind::Spread(_));
@@ -51,7 +51,7 @@ fn tier(supply: &Supply<'_>, name: &PoolName) -> Option<usize> {
     supply.pools.iter().find(|pool| pool.pool.name == *name).map(|pool| pool.tier)
 }
 
-/// Returns the terms by which a pod may stand on its node: by another one a lighter pool may be right.
+/// Returns the node terms that a pod meets on its node: under another term a lighter pool may be right.
 fn terms_in_use<'a>(supply: &Supply<'_>, node: &NewNode, ask: &'a Ask) -> Vec<&'a Requirements> {
     let bought = supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
     let Some((pool, kind, usable)) = bought else { return ask.alternatives.iter().collect() };
@@ -82,7 +82,7 @@ fn takes(
     let mut ways = pool.kinds.iter().enumerate().flat_map(|(place, kind)| {
         let offered = kind.offerings.iter().filter(move |_| ask.requests.fit_in(&kind.kind.allocatable));
         let holding = offered.filter(move |usable| {
-            // What has no price is a last resort, after lighter pools.
+            // Offerings without a price are a last resort, after lighter pools.
             usable.quote.effective.known().is_some() && is_there(usable) && is_reached(place, usable)
         });
         holding.map(move |usable| (kind, usable))

@@ -1,7 +1,7 @@
-//! What a node costs: by the list, and for the user.
+//! Node prices: list price, and effective price for the user.
 //!
-//! List: the VM and its managed OS disk. User: the VM after discounts, or at a commitment's price, the disk
-//! and `costPerNode`. What is not known stays unknown and is never summed as nothing.
+//! List: the VM and its managed OS disk. User: the VM after discounts, or at a commitment's price, the disk and
+//! `costPerNode`. Unknown prices stay unknown and never count as zero.
 
 use std::collections::BTreeMap;
 
@@ -13,20 +13,20 @@ use crate::model::{
 use super::market::Market;
 use super::solution::Cost;
 
-/// What one node costs by the hour.
+/// Hourly price of one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quote {
-    /// By the list.
+    /// List price.
     pub list: Price,
-    /// For the user.
+    /// Effective price for the user.
     pub effective: Price,
 }
 
-/// The user's prices, ready to be asked.
+/// The user's prices, prepared for lookup.
 #[derive(Clone, Debug)]
 pub struct PriceBook<'a> {
     prices: &'a Prices,
-    /// Commitments in the order in which they are used up: by size, the cheapest first.
+    /// Commitments in the order of their use: by size, the cheapest first.
     commitments: Vec<&'a Commitment>,
 }
 
@@ -39,19 +39,19 @@ impl<'a> PriceBook<'a> {
         Self { prices, commitments }
     }
 
-    /// Returns the commitments in the order in which they are used up.
+    /// Returns the commitments in the order of their use.
     #[must_use]
     pub fn commitments(&self) -> &[&'a Commitment] {
         &self.commitments
     }
 
-    /// Returns what a node of this offering costs without a commitment.
+    /// Returns the price of a node of this offering without a commitment.
     #[must_use]
     pub fn quote(&self, kind: &InstanceType, offering: &Offering) -> Quote {
         self.total(offering.price, offering.capacity_type, (Some(kind), kind.os_disk.price()))
     }
 
-    /// Returns what a VM at this price costs with its disk; without a size nothing is discounted.
+    /// Returns the price of a VM at this price with its disk; without a size no discount applies.
     fn total(
         &self,
         vm: Price,
@@ -67,20 +67,20 @@ impl<'a> PriceBook<'a> {
         Quote { list: vm.plus(disk), effective: discounted.plus(beside) }
     }
 
-    /// Returns what a node costs whose VM a commitment pays for.
+    /// Returns the price of a node whose VM a commitment pays for.
     #[must_use]
     pub fn committed(&self, kind: &InstanceType, offering: &Offering, commitment: &Commitment) -> Quote {
         let effective = Price::Listed(commitment.price).plus(self.beside_vm(kind));
         Quote { list: offering.price.plus(kind.os_disk.price()), effective }
     }
 
-    /// Returns what a node costs beside its VM: the managed OS disk and `costPerNode`.
+    /// Returns the price of a node beside its VM: the managed OS disk and `costPerNode`.
     #[must_use]
     pub fn beside_vm(&self, kind: &InstanceType) -> Price {
         kind.os_disk.price().plus(Price::Listed(self.prices.cost_per_node))
     }
 
-    /// Returns the hundredths that are taken off: of the size's series, else of its family.
+    /// Returns the discount in percent: of the size's series, else of its family.
     fn discount(&self, kind: &InstanceType) -> u32 {
         let value = |key: &str| {
             let found = kind.requirements.get(key).and_then(|requirement| requirement.single());
@@ -96,23 +96,23 @@ impl<'a> PriceBook<'a> {
     }
 }
 
-/// Writes a series as it is compared: `Dsv5` and `Ds_v5` are the same.
+/// Normalizes a series for comparison: `Dsv5` and `Ds_v5` are the same.
 pub(super) fn folded(name: &str) -> String {
     name.chars().filter(|letter| *letter != '_').flat_map(char::to_lowercase).collect()
 }
 
-/// How many VMs of each commitment nothing uses yet.
+/// Number of unused VMs of each commitment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Uncommitted(pub Vec<u32>);
 
 impl Uncommitted {
-    /// Returns all commitments unused.
+    /// Returns all commitments as unused.
     #[must_use]
     pub fn all(book: &PriceBook<'_>) -> Self {
         Self(book.commitments.iter().map(|commitment| commitment.count).collect())
     }
 
-    /// Uses a VM of the first commitment that has one of this size left.
+    /// Uses one VM of the first commitment that has one of this size left.
     fn use_one(
         &mut self,
         book: &PriceBook<'_>,
@@ -128,9 +128,9 @@ impl Uncommitted {
     }
 }
 
-/// Returns what these nodes cost, by their labels; commitments are used up in the order of the nodes. A node
-/// whose AKSNodeClass is not in the input, or that has a size which its class may not use, is counted with the
-/// disk that a class gives which says nothing, as an estimate.
+/// Returns the prices of these nodes, by their labels; commitments are used in the order of the nodes. If a node's
+/// AKSNodeClass is not in the input, or does not allow the node's size, the disk of a class with default settings is
+/// assumed, as an estimate.
 #[must_use]
 pub fn quote_nodes<'n>(
     nodes: impl IntoIterator<Item = &'n Node>,
@@ -151,7 +151,7 @@ pub fn quote_nodes<'n>(
     (quotes.collect(), left)
 }
 
-/// What a node is of: its size as any class is offered it, and as its own one is.
+/// Instance type of a node: as offered to any class, and to the node's own.
 type Sizes<'m> = (Option<&'m InstanceType>, Option<&'m InstanceType>);
 
 fn quote_node(
@@ -173,7 +173,7 @@ fn quote_node(
     Some(Quote { effective: effective.unwrap_or(quote.effective), ..quote })
 }
 
-/// Returns what the VM of a node costs by the list as it was bought, without its disk; nothing where nobody knows.
+/// Returns the list price of a node's VM as it was bought, without its disk; `None` if unknown.
 pub(super) fn vm_of(node: &Node, market: &Market) -> Option<MicroUsdPerHour> {
     let bought = bought_as(node)?;
     vm_price(node, market.find(&bought.0, node), &bought, market)?.known()
@@ -189,15 +189,15 @@ fn vm_price(
     offering.map(|offering| offering.price).or_else(|| market.today.get(bought).copied())
 }
 
-/// Returns the offering that a node was bought as, by its zone where it is known. Azure's prices are the same in all
-/// zones; those of overlays need not be.
+/// Returns the offering that a node was bought as, by its zone if known. Azure's prices are the same in all zones;
+/// those of overlays need not be.
 fn offering_of<'k>(kind: &'k InstanceType, node: &Node, capacity_type: CapacityType) -> Option<&'k Offering> {
     let zone = node.labels.get(label::ZONE).map(|zone| &**zone);
     let alike = || kind.offerings.iter().filter(|offering| offering.capacity_type == capacity_type);
     alike().find(|offering| Some(offering.zone.as_str()) == zone).or_else(|| alike().next())
 }
 
-/// Returns the size and the capacity type that a node is of, by its labels.
+/// Returns the size and capacity type of a node, by its labels.
 #[must_use]
 pub fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
     let value = |key: &str| node.labels.get(&LabelKey::new(key)).map(|value| &**value);
@@ -210,14 +210,14 @@ pub fn bought_as(node: &Node) -> Option<(SkuName, CapacityType)> {
     Some((size, capacity_type))
 }
 
-/// Returns what these nodes cost together, in the order in which they use up commitments.
+/// Returns the total cost of these nodes, which use commitments in this order.
 #[must_use]
 pub fn cost<'n>(nodes: impl IntoIterator<Item = &'n Node>, market: &Market, book: &PriceBook<'_>) -> Cost {
     let (quotes, left) = quote_nodes(nodes, market, book);
     sum(quotes, &left, book)
 }
 
-/// Sums what nodes cost; commitments that nothing uses are paid all the same.
+/// Sums the costs of nodes; unused commitments are paid as well.
 #[must_use]
 pub fn sum(
     quotes: impl IntoIterator<Item = Option<Quote>>,
@@ -231,7 +231,7 @@ pub fn sum(
             cost.unpriced_nodes += 1;
             continue;
         };
-        // A committed size without a list price still costs what the commitment says.
+        // A committed size without a list price still costs the commitment's price.
         cost.list += list.unwrap_or(effective);
         cost.effective += effective;
         cost.is_estimate |= quote.list.is_estimate() || quote.effective.is_estimate();

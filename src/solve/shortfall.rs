@@ -1,6 +1,7 @@
-//! Places that took fewer pods than they were given: domains are given out before it is known what fits there.
+//! Shortfalls: domains that took fewer pods than assigned, because pods are assigned before it is known what fits
+//! there.
 //!
-//! Says what the next attempt should give them at most; it gives nothing out itself.
+//! Computes caps for the next attempt; never assigns pods itself.
 
 use std::collections::BTreeMap;
 
@@ -13,19 +14,19 @@ use super::supply::Supply;
 use super::topology::assign::{Assigned, Caps, Pin};
 use super::topology::domains::{THERE, tier_of_new};
 
-/// What came of the places that pods were given to.
+/// Difference between assigned and placed pods.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shortfalls {
-    /// The places, by split shape and tier, that took fewer pods than they were given, with how many they took.
+    /// Places, by split shape and tier, that took fewer pods than assigned, with how many they took.
     short: Vec<(usize, usize, usize)>,
-    /// How many pods they took less than they were given.
+    /// How many fewer pods they took than assigned.
     pub(super) pods: usize,
-    /// How many pods went to lighter pools though a heavier one might have taken them in another place.
+    /// How many pods went to lighter pools although a heavier one might have taken them in another place.
     pub(super) lighter: usize,
 }
 
 impl Shortfalls {
-    /// Compares what was given out with what is placed.
+    /// Compares assigned pods with placed pods.
     pub(super) fn of(
         supply: &Supply<'_>,
         assigned: &Assigned,
@@ -58,8 +59,8 @@ impl Shortfalls {
         shortfalls
     }
 
-    /// Caps every place at what it took, where it took less than it was given, or only by lighter pools; returns
-    /// whether that says anything new.
+    /// Caps every place at what it took, if it took less than assigned or only by using lighter pools; returns whether
+    /// a cap changed.
     pub(super) fn tighten(&self, assigned: &Assigned, caps: &mut Caps) -> bool {
         let mut is_new = false;
         for (shape, tier, placed) in &self.short {
@@ -88,12 +89,12 @@ fn placed(
     }
     for (node, shapes) in finished.nodes.iter().zip(&finished.shapes) {
         for shape in shapes.pods.iter().filter(|shape| pin(**shape).is_some()) {
-            // What comes along on a node that others needed takes nothing of a lighter pool.
+            // Pods that share a node opened for others use nothing of a lighter pool.
             let tier = if shapes.opened_for == *shape { tiers[&node.pool] } else { THERE };
             *placed.entry((*shape, tier)).or_default() += 1;
         }
     }
-    // What had room and came off again says nothing about room.
+    // Pods that fit and were unplaced again say nothing about capacity.
     let came_off = assigned.refused.iter().filter(|refused| refused.was_placed);
     let came_off: Vec<&PodKey> = came_off.flat_map(|refused| &refused.pods).collect();
     if !came_off.is_empty() {

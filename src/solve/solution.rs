@@ -1,4 +1,4 @@
-//! What solving gives: the target fleet, and why it is so.
+//! Result of solving: the target fleet, and the reasons for it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,7 +1,7 @@
-//! The fleet without regard to soft preferences: nodes go step by step until nothing is left to gain.
+//! Fleet without regard to soft preferences: nodes are removed step by step until there is nothing left to gain.
 //!
-//! Every step plans the world that the steps before lead to; what they come to is one change from the world as it is.
-//! What a set of nodes comes to when it goes is worked out elsewhere ([`super::fleet`]).
+//! Every step plans the world that the steps before it lead to; together they are one change to the current world. The
+//! result of removing a set of nodes is computed elsewhere ([`super::fleet`]).
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -36,31 +36,31 @@ use super::solution::{Cost, Removal, Solution, Target};
 use super::surplus;
 use super::topology::Topology;
 
-/// How often what is left to gain is looked for in the world that was planned; in a large one once.
+/// Maximum number of further steps in the planned world; one in a large world.
 const STEPS_MAX: usize = 8;
 
-/// How often a fleet is worked out anew without due nodes whose pods have no sure place in it.
+/// Maximum number of replans without due nodes whose pods are not certain to fit.
 const DUE_MAX: usize = 4;
 
-/// The most new nodes of a fleet that is looked at again though nothing that runs may go, or all of a large fleet does: of
-/// few nodes each counts, and of many what is left to gain is little beside the time.
+/// Maximum number of new nodes of a fleet that is searched again although no running node may be removed, or although a
+/// large fleet is replaced entirely: in a small fleet each node counts, in a large one the gain is small for the time.
 const FRESH_MAX: usize = 12;
 
-/// The most pods that wait for which a fleet of more new nodes is looked at again, unless that of a large cluster: it takes
-/// little time then.
+/// Maximum number of pending pods for which a fleet with more new nodes is searched again, except in a large cluster:
+/// the search is fast then.
 const FEW_MAX: usize = 300;
 
-/// The most pods that wait of a fleet that is looked at again because some of them are left over.
+/// Maximum number of pending pods for which a fleet with unplaced pods is searched again.
 const LEFT_OVER_MAX: usize = 2_000;
 
-/// Works out the fleet that should exist, and what stays though it might go.
+/// Plans the fleet that should exist, and reports nodes that are kept although they might be removed.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     apart::solve(snapshot, policy, memos)
         .unwrap_or_else(|| planned(snapshot, policy, memos, |_, _, solution, due| with_due(solution, due)))
 }
 
-/// Works out the fleet that should exist where what may go goes as in one of these fleets, or stays: a guess at what
-/// [`solve`] comes to, which looks at more.
+/// Plans the fleet that should exist if removable nodes are removed as in one of these fleets, or kept: an
+/// approximation of [`solve`], which tries more.
 pub(super) fn near(snapshot: &Snapshot, policy: &Policy, memos: &Memos, fleets: &[&Solution]) -> Solution {
     apart::solve(snapshot, policy, memos).unwrap_or_else(|| {
         begun((snapshot, policy), memos, |scene, without_due, (_, due)| {
@@ -77,8 +77,8 @@ pub(super) fn near(snapshot: &Snapshot, policy: &Policy, memos: &Memos, fleets: 
     })
 }
 
-/// Works out the fleet that should exist, without what is due, and hands it on with the world that it was planned for, in
-/// which due nodes go.
+/// Plans the fleet that should exist, without listing due nodes, and passes it on with the world that it was planned
+/// for, in which due nodes are being deleted.
 pub(super) fn planned<T>(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -94,7 +94,7 @@ pub(super) fn planned<T>(
             if stranding.is_empty() {
                 return then(scene, &without_due, solution, due);
             }
-            // Single trials look less closely than the whole fleet, in which their pods came to stand elsewhere.
+            // Single trials search less closely than the plan of the whole fleet, which placed their pods elsewhere.
             without_due
                 .to_mut()
                 .nodes
@@ -111,7 +111,7 @@ pub(super) fn planned<T>(
     })
 }
 
-/// Works out the fleet of a world in which due nodes go.
+/// Plans the fleet of a world in which due nodes are being deleted.
 fn of_world(
     scene: &Scene<'_>,
     without_due: &Snapshot,
@@ -120,8 +120,8 @@ fn of_world(
 ) -> Solution {
     let is_due = !due.names().is_empty();
     let mut solution = stepped(scene, without_due, (may_go, is_due));
-    // Other ways are looked at beside due nodes only where that may place more: each takes as long as all of this. They
-    // may make room for what due nodes carry that stay, and the next plan would find that.
+    // With due nodes, other approaches are tried only if they may place more pods: each takes as long as all of this.
+    // They may free capacity for pods of due nodes that are kept, and the next plan would use it.
     if !scene.looks_further && solution.report.left_over() > 0 {
         let further = &Scene { looks_further: true, ..*scene };
         let other = stepped(further, without_due, (may_go, is_due));
@@ -145,8 +145,8 @@ fn of_world(
     solution
 }
 
-/// Works out the fleet for as many pods as have a place together, where limits leave too little for all; nothing where that
-/// is no better. `looked_again` plans a world with all care.
+/// Plans the fleet for as many pods as fit together if limits are too low for all; `None` if that is no better.
+/// `looked_again` plans a world with the full search.
 fn without_surplus(
     scene: &Scene<'_>,
     without_due: &Snapshot,
@@ -158,7 +158,8 @@ fn without_surplus(
         let of_rest = looked_again(&rest);
         let Some(other) = surplus::with_rest(scene, without_due, of_rest) else { continue };
         let than = best.as_ref().unwrap_or(solution);
-        // Where as many have a place, those have it that would whatever else waited: of more, never fewer.
+        // If as many pods fit, prefers those that are placed regardless of other pending pods: more pending pods never
+        // place fewer.
         let is_other = || best.is_none() && surplus::places_others(without_due, &other, than);
         let is_taken =
             is_better(without_due, &other, than) || !is_worse(without_due, &other, than) && is_other();
@@ -169,7 +170,7 @@ fn without_surplus(
     best
 }
 
-/// Works out the fleet step by step. These nodes may go for what that saves; others may be due.
+/// Plans the fleet step by step. Nodes in `may_go` may be removed for savings; others may be due.
 fn stepped(
     scene: &Scene<'_>,
     without_due: &Snapshot,
@@ -179,15 +180,15 @@ fn stepped(
     let removed = solution.target.removed_names();
     let is_anew = || consolidate::is_large(without_due) && may_go.is_subset(&removed);
     let is_fresh = (may_go.is_empty() || is_anew()) && !is_due;
-    // Where nothing is to be done, looking again finds the same.
+    // If nothing is to be done, searching again has the same result.
     match is_fresh && !gains_by_looking(without_due, &solution) || solution.target.is_reached() {
         true => solution,
         false => repeated(scene, without_due, solution),
     }
 }
 
-/// Returns whether a fleet from nothing may well gain by being looked at again: it is small, or some of not too many pods
-/// are left over, which may have a place beside those that came before them.
+/// Returns whether a fleet built from scratch may gain from another search: it is small, or some of not too many pods
+/// are unplaced, which may fit beside those placed before them.
 fn gains_by_looking(snapshot: &Snapshot, solution: &Solution) -> bool {
     let waiting = snapshot.pods.iter().filter(|pod| pod.place == PodPlace::Waiting).count();
     let made = solution.target.new.len();
@@ -196,18 +197,19 @@ fn gains_by_looking(snapshot: &Snapshot, solution: &Solution) -> bool {
     is_small || solution.report.left_over() > 0 && waiting <= LEFT_OVER_MAX
 }
 
-/// Returns whether a fleet leaves fewer pods over than another, the highest priority first, or as many for less.
+/// Returns whether a fleet leaves fewer pods unplaced than another, the highest priority first, or as many at a lower
+/// cost.
 pub(super) fn is_better(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
     is_worth_it(snapshot, (one, 0), (other, 0))
 }
 
-/// Returns whether a fleet leaves more pods over than another, the highest priority first.
+/// Returns whether a fleet leaves more pods unplaced than another, the highest priority first.
 fn is_worse(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
     let [left, left_by_other] = [one, other].map(|solution| caution::unplaced(snapshot, solution));
     trial::is_worse(&left, &left_by_other)
 }
 
-/// The same, where each costs so much more for what it moves. What is likely to be refused counts as dearer here too.
+/// Like [`is_better`], with the disruption cost of each side added. Availability premiums count here too.
 pub(super) fn is_worth_it(snapshot: &Snapshot, one: (&Solution, i64), other: (&Solution, i64)) -> bool {
     let [left, left_by_other] = [one, other].map(|(solution, _)| caution::unplaced(snapshot, solution));
     let cost = |(solution, moves): (&Solution, i64)| {
@@ -219,7 +221,8 @@ pub(super) fn is_worth_it(snapshot: &Snapshot, one: (&Solution, i64), other: (&S
         || !trial::is_worse(&left, &left_by_other) && cost(one) < cost(other)
 }
 
-/// Returns whether due nodes that stay could go once a target is reached, what goes is gone and what comes up is there.
+/// Returns whether due nodes that are kept could be removed once a target is reached: removed nodes gone, new nodes
+/// ready.
 fn lets_go_of_due(scene: &Scene<'_>, without_due: &Snapshot, target: &Target) -> bool {
     let (mut then, _) = afterwards::when_gone(scene, without_due, target);
     then.nodes.iter_mut().for_each(|node| node.stage = NodeStage::Initialized);
@@ -227,7 +230,7 @@ fn lets_go_of_due(scene: &Scene<'_>, without_due: &Snapshot, target: &Target) ->
     !due.settled(scene, &then).names().is_empty()
 }
 
-/// Returns what keeps a node that carries pods though its pool may let it go.
+/// Returns what keeps a node with pods although its pool may remove it.
 pub(super) fn alone(
     (snapshot, policy): (&Snapshot, &Policy),
     target: &Target,
@@ -238,8 +241,8 @@ pub(super) fn alone(
     })
 }
 
-/// Reads what planning starts from, and hands it on with the world in which due nodes go, the nodes that may go, and what
-/// is due.
+/// Reads the inputs of planning, and passes them on with the world in which due nodes are being deleted, the nodes that
+/// may be removed, and the due nodes.
 fn begun<T>(
     (snapshot, policy): (&Snapshot, &Policy),
     memos: &Memos,
@@ -254,7 +257,7 @@ fn begun<T>(
     let rules = Rules { policy, market, book, lets_go, stuck, evictions, room };
     let due = Due::of(snapshot, policy);
     let may_go = may_go(rules, snapshot);
-    // Rules between pods are read with the pods of all that may go, so that every set is planned alike.
+    // Rules between pods are read with the pods of all removable nodes, so that every set is planned alike.
     let all = trial::marked(snapshot, &may_go.union(&due.names()).cloned().collect());
     staged(rules, &all, (memos, &due.names()), |scene| {
         let (impossible, rest) = Impossible::of(scene, snapshot).unzip();
@@ -270,7 +273,7 @@ fn begun<T>(
     })
 }
 
-/// Returns the nodes that may go though they carry pods: for what that saves, or for other reasons than cost.
+/// Returns the nodes with pods that may be removed: for savings, or for reasons other than cost.
 pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName> {
     let market = &Market::of(snapshot, policy);
     let book = &PriceBook::new(&policy.fleet.prices);
@@ -285,7 +288,7 @@ pub(super) fn movable(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName
     movable
 }
 
-/// Returns the nodes that may go though they carry pods, where it saves enough.
+/// Returns the nodes with pods that may be removed if that saves enough.
 fn may_go(rules: Rules<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
     if snapshot.nodes.is_empty() {
         return BTreeSet::new();
@@ -295,7 +298,7 @@ fn may_go(rules: Rules<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
     candidate::names(rules, snapshot, &existing::standing(snapshot, daemons, topology))
 }
 
-/// Reads what is the same whatever goes: rules between pods with the pods of what is marked as leaving.
+/// Reads what does not depend on the removed nodes: rules between pods include the pods of nodes marked as leaving.
 fn staged<T>(
     rules: Rules<'_>,
     marked: &Snapshot,
@@ -324,12 +327,12 @@ fn staged<T>(
         needs: &Needs::of(marked),
         impossible: &Impossible::default(),
         capped: &Capped::default(),
-        // Which nodes can go whatever it costs is found out in the plain way.
+        // Nodes that are removed regardless of cost are checked by the plain search.
         looks_further: asked.is_empty(),
     })
 }
 
-/// Looks for what is left to gain in the world that was planned, a counted number of times.
+/// Searches the planned world for further gains, up to a maximum number of times.
 fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> Solution {
     let most = if consolidate::is_large(snapshot) { 1 } else { STEPS_MAX };
     for _ in 0..most {
@@ -347,7 +350,7 @@ fn repeated(scene: &Scene<'_>, snapshot: &Snapshot, mut solution: Solution) -> S
     solution
 }
 
-/// Says of what carries no pods that it is removed for being empty, whatever was meant to come there.
+/// Sets the reason to `Empty` for removed nodes without pods, whatever was planned onto them.
 fn say_empty(snapshot: &Snapshot, removed: &mut [Removal]) {
     if removed.is_empty() {
         return;
@@ -357,7 +360,7 @@ fn say_empty(snapshot: &Snapshot, removed: &mut [Removal]) {
     empty.for_each(|removal| removal.reason = DisruptionReason::Empty);
 }
 
-/// Returns the nodes that carry pods other than daemonsets'.
+/// Returns the nodes that carry pods other than DaemonSet pods.
 fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
     let bound = snapshot.pods.iter().filter(|pod| !pod.is_daemon).map(|pod| &pod.place);
     bound
@@ -368,8 +371,8 @@ fn busy(snapshot: &Snapshot) -> BTreeSet<&NodeName> {
         .collect()
 }
 
-/// Works out the fleet without the nodes whose going saves most. Worlds that are compared are looked at less closely: none
-/// goes where more pods have a place then.
+/// Plans the fleet without the nodes whose removal saves most. Candidate fleets are searched less closely, so no node
+/// is removed if that would leave more pods unplaced.
 fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let leaving = consolidate::leaving(scene, snapshot);
     let may_stay = !leaving.is_empty();
@@ -388,8 +391,8 @@ fn step(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     if whole.report.left_over() < solution.report.left_over() { whole } else { solution }
 }
 
-/// Works out the fleet without these nodes, in which none of their pods loses its place: fleets that are compared are not
-/// looked at as closely as the one that is planned, which may have other places for them.
+/// Plans the fleet without these nodes, in which none of their pods becomes unplaced: candidate fleets are searched
+/// less closely than the planned one, which may place the pods elsewhere.
 fn kept_in_place(scene: &Scene<'_>, snapshot: &Snapshot, leaving: &BTreeSet<NodeName>) -> Solution {
     let further = gone(scene, snapshot, leaving.clone(), scheduler::with_slack);
     if leaving.is_empty() || !strands(scene, snapshot, (&further, leaving)) {
@@ -403,7 +406,7 @@ fn kept_in_place(scene: &Scene<'_>, snapshot: &Snapshot, leaving: &BTreeSet<Node
     }
 }
 
-/// Returns whether some of these nodes cannot go.
+/// Returns whether removing these nodes would strand a pod.
 fn strands(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -412,8 +415,8 @@ fn strands(
     !stranding(scene, snapshot, (solution, set)).is_empty()
 }
 
-/// Returns those of these nodes of which pods are left over, or move to nodes that have not come up, or are needed where they
-/// are by others that stay.
+/// Returns those of these nodes whose pods become unplaced, move to nodes that are not initialized, or are needed where
+/// they are by pods that stay.
 pub(super) fn stranding(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -427,7 +430,7 @@ pub(super) fn stranding(
     let left_over = report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     let held = report.held.iter().flat_map(|held| &held.pods);
     let lost: BTreeSet<&PodKey> = to_early.chain(left_over).chain(held).collect();
-    // As a rule there are none, and many pods.
+    // Usually there are none, and many pods.
     if !lost.is_empty() {
         stranding.extend(snapshot.pods.iter().filter_map(|pod| match &pod.place {
             PodPlace::Bound(node) if set.contains(node) && lost.contains(&pod.key) => Some(node.clone()),
@@ -437,7 +440,7 @@ pub(super) fn stranding(
     stranding
 }
 
-/// Works out the fleet without these nodes.
+/// Plans the fleet without these nodes.
 fn gone(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -449,7 +452,7 @@ fn gone(
     with_moved(with_slack(&Scene { slack: &room, ..*scene }, without, apart), leaving)
 }
 
-/// Lists nodes whose pods move with what is removed.
+/// Lists nodes whose pods move among the removed nodes.
 fn with_moved(mut solution: Solution, leaving: BTreeSet<NodeName>) -> Solution {
     let moved =
         leaving.into_iter().map(|node| Removal { node, reason: DisruptionReason::Underutilized, what: None });
@@ -458,7 +461,7 @@ fn with_moved(mut solution: Solution, leaving: BTreeSet<NodeName>) -> Solution {
     solution
 }
 
-/// Lists the due nodes with what is removed, and with what stays though it might go.
+/// Lists the due nodes among the removed nodes, and among those that are kept although they might be removed.
 pub(super) fn with_due(mut solution: Solution, due: Due) -> Solution {
     let (going, staying) = due.listed();
     let Solution { target, report } = &mut solution;

@@ -1,11 +1,11 @@
-//! How many pods of each kind have a place together, where limits leave too little for all and rules between pods bind some.
+//! Surplus pods: how many pods of each kind fit together, if limits are too low for all and rules between pods bind
+//! some.
 //!
-//! Pods are assigned to domains before limits are applied, so that a pod without a place can take the domain of one that has
-//! one: with more replicas Pending, fewer would be placed. Here pods are added kind by kind, the highest priority first, as
-//! many of each kind as have a place beside those before; the fleet is planned without the rest. The result does not depend
-//! on how many more are Pending: the numbers that are tried have an order of their own. Tries and their pods are counted and
-//! bounded, and how many more are Pending takes nothing of that. Kinds that no limit and no rule keeps from a place are not
-//! tried.
+//! Pods are assigned to domains before limits are applied, so an unplaced pod can take the domain of a placed one: with
+//! more replicas Pending, fewer would be placed. Here pods are added kind by kind, the highest priority first, as many
+//! of each kind as fit beside those before; the fleet is planned without the rest. The result does not depend on how
+//! many more are Pending, because the numbers that are tried have a fixed order. Tries and their pods are bounded, and
+//! additional Pending pods do not use up that bound. Kinds that no limit and no rule can leave unplaced are not tried.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Reverse;
@@ -24,42 +24,43 @@ use super::shrink::{composed, imagined, whole};
 use super::solution::Solution;
 use super::supply::{Kind, PoolSupply, Usable};
 
-/// How many fleets are tried at most, and how many pods wait in all of them together. To count a thousand of one kind takes
-/// a dozen fleets.
+/// Maximum number of trial fleets, and of pending pods in all of them together. Counting a thousand pods of one kind
+/// takes a dozen fleets.
 const TRIES_MAX: usize = 64;
 const PODS_MAX: usize = 30_000;
 
-/// How many pods wait together in the fleets in which it is tried whether all of some kinds have a place. What is spent on
-/// that grows with how many wait, so that it is apart from what is spent on numbers.
+/// Maximum number of pending pods in all trial fleets for whole kinds. This effort grows with the number of pending
+/// pods, so it is bounded apart from the effort spent on numbers.
 const WHOLE_MAX: usize = 20_000;
 
-/// How many fleets one that is looked at again counts for.
+/// Number of fleets that a fleet with a second search counts as.
 const AGAIN: usize = 8;
 
-/// The most pods of a fleet that is looked at again.
+/// Maximum number of pods of a fleet that is searched again.
 const AGAIN_MAX: usize = 100;
 
-/// The most nodes that are there beside which pods are counted: each takes its time in every try.
+/// Maximum number of existing nodes beside which pods are counted: each takes time in every try.
 const NODES_MAX: usize = 300;
 
-/// The factor by which the number that is tried grows while all pods have a place.
+/// Factor by which the tried number grows while all pods fit.
 const GROWTH: usize = 4;
 
-/// How many numbers are tried beyond the first that has no place, each larger than the one before by one of so many parts of
-/// it: a fleet is not always found for fewer where there is one for more.
+/// Number of tries beyond the first number that does not fit, each larger than the one before by one of `BEYOND_PART`
+/// parts: sometimes a fleet is found for more pods but not for fewer.
 const BEYOND_MAX: usize = 4;
 const BEYOND_PART: usize = 4;
 
-/// Waiting pods that the scheduler cannot tell apart, by name.
+/// Pending pods that the scheduler cannot tell apart, by name.
 struct Alike<'s> {
     spec: &'s PodSpec,
     namespace: &'s Namespace,
     pods: Vec<&'s Pod>,
 }
 
-/// Returns the world without the waiting pods for which limits leave no place beside the others, and the same without all of
-/// a lower priority than the first of these; nothing where there is no reason to look, or it takes too long. `looked_again`
-/// plans a world with the care that the whole one got, so that what has a place only then is not counted short.
+/// Returns the worlds to plan instead: without the pending pods that limits leave unplaced beside the others, and the
+/// same without all pods of a lower priority than the first of these; empty if there is no reason to look, or it takes
+/// too long. `looked_again` plans a world as closely as the whole one was planned, so pods placed only that way are not
+/// counted short.
 pub(super) fn without(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -106,8 +107,8 @@ pub(super) fn without(
     search.worlds(&free)
 }
 
-/// Returns whether pods of a kind have a place whatever else waits: no limit counts what is made for them, and no rule between
-/// pods means them.
+/// Returns whether pods of a kind are placed regardless of other pending pods: no limit counts the nodes created for
+/// them, and no rule between pods applies to them.
 fn is_free(scene: &Scene<'_>, kind: &Alike<'_>) -> bool {
     scene.topology.roles_of(kind.spec, kind.namespace).is_empty()
         && capped::is_unlimited(scene, &Ask::of(kind.spec))
@@ -124,8 +125,8 @@ fn bind(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
     })
 }
 
-/// Adds to a fleet for such a world what still has a place beside it, and says why the others have none; nothing where the
-/// rules refuse that.
+/// Adds the pods that still fit beside a fleet for such a world, and reports why the others do not; `None` if the rules
+/// refuse that.
 pub(super) fn with_rest(scene: &Scene<'_>, snapshot: &Snapshot, solution: Solution) -> Option<Solution> {
     let between = imagined::after(scene, snapshot, &solution.target);
     let rest = fleet::without(scene, &between);
@@ -133,7 +134,7 @@ pub(super) fn with_rest(scene: &Scene<'_>, snapshot: &Snapshot, solution: Soluti
     whole::is_right(scene, snapshot, &both).then_some(both)
 }
 
-/// Returns whether two fleets leave out different numbers of pods of some kind.
+/// Returns whether two fleets leave different numbers of pods of some kind unplaced.
 pub(super) fn places_others(snapshot: &Snapshot, one: &Solution, other: &Solution) -> bool {
     let pods: BTreeMap<&PodKey, &Pod> = snapshot.pods.iter().map(|pod| (&pod.key, pod)).collect();
     let left = |solution: &Solution| {
@@ -147,7 +148,7 @@ pub(super) fn places_others(snapshot: &Snapshot, one: &Solution, other: &Solutio
     left(one) != left(other)
 }
 
-/// Lists what waits by kind: the highest priority first, and of one those last that have to stand beside others.
+/// Lists pending pods by kind: the highest priority first, and within a priority pods with affinity last.
 fn kinds<'s>(snapshot: &'s Snapshot) -> Vec<Alike<'s>> {
     let mut by_content: BTreeMap<(Reverse<i32>, bool, &Namespace, &PodSpec), Vec<&Pod>> = BTreeMap::new();
     for pod in snapshot.pods.iter().filter(|pod| is_counted(pod)) {
@@ -162,21 +163,21 @@ fn kinds<'s>(snapshot: &'s Snapshot) -> Vec<Alike<'s>> {
     by_content.into_iter().map(kind).collect()
 }
 
-/// Returns whether a pod is one of those that are counted.
+/// Returns whether a pod is counted.
 fn is_counted(pod: &Pod) -> bool {
     pod.place == PodPlace::Waiting && !pod.is_terminating
 }
 
-/// The worlds in which so many pods of each kind wait.
+/// Worlds with given numbers of pending pods of each kind.
 struct World<'s> {
     snapshot: &'s Snapshot,
     kinds: &'s [Alike<'s>],
-    /// The pods that are in each of them.
+    /// Pods that are in every one of them.
     others: Vec<&'s Pod>,
 }
 
 impl World<'_> {
-    /// Returns the world in which so many pods of each kind wait.
+    /// Returns the world with these numbers of pending pods of each kind.
     fn with(&self, counts: &[usize]) -> Snapshot {
         let waiting = self.kinds.iter().zip(counts).flat_map(|(kind, count)| &kind.pods[..*count]);
         let mut pods: Vec<Pod> = self.others.iter().chain(waiting).map(|pod| (*pod).clone()).collect();
@@ -185,8 +186,8 @@ impl World<'_> {
     }
 }
 
-/// The most that waiting pods may use of resources, however they are packed: what limits leave, and what nodes have that are
-/// there. Of a resource that is not limited there may be any amount.
+/// Maximum resources that pending pods may use, however they are packed: what limits leave, and what existing nodes
+/// have. A resource without a limit is unbounded.
 struct Most(Vec<(ResourceName, i64)>);
 
 impl Most {
@@ -222,7 +223,7 @@ impl Most {
         Self(names.into_iter().filter_map(of_resource).collect())
     }
 
-    /// Returns whether so many pods of each kind need more.
+    /// Returns whether these numbers of pods of each kind need more.
     fn is_exceeded(&self, kinds: &[Alike<'_>], counts: &[usize]) -> bool {
         self.0.iter().any(|(name, most)| {
             let need = kinds.iter().zip(counts).map(|(kind, count)| {
@@ -234,27 +235,27 @@ impl Most {
     }
 }
 
-/// How much was tried.
+/// Effort spent so far.
 #[derive(Default)]
 struct Spent {
     tries: Cell<usize>,
-    /// Of pods in fleets that try a number.
+    /// Pods in fleets that try a number.
     pods: Cell<usize>,
-    /// Of pods in fleets that try all of some kinds.
+    /// Pods in fleets that try all pods of some kinds.
     whole: Cell<usize>,
 }
 
-/// What a fleet is tried for.
+/// Purpose of a trial fleet.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Tried {
-    /// Whether all pods of some kinds have a place.
+    /// Whether all pods of some kinds fit.
     Whole,
-    /// Whether so many of one kind have.
+    /// Whether a number of pods of one kind fit.
     Number,
 }
 
 impl Spent {
-    /// Returns whether a world of so many waiting pods may be tried, and counts it if so.
+    /// Returns whether a world with so many pending pods may be tried, and counts it if so.
     fn lets(&self, tried: Tried, pods: usize) -> bool {
         let (spent, most) = match tried {
             Tried::Whole => (&self.whole, WHOLE_MAX),
@@ -273,24 +274,24 @@ struct Search<'s> {
     scene: &'s Scene<'s>,
     world: World<'s>,
     kinds: &'s [Alike<'s>],
-    /// How many pods of each kind have a place together, as far as is known.
+    /// Known numbers of pods of each kind that fit together.
     counts: Vec<usize>,
-    /// The most pods of a fleet that was tried, be it that it left some over, and for how many of each kind it was.
+    /// Most pods that a trial fleet placed, even if it left some unplaced, and its numbers of each kind.
     fullest: RefCell<(usize, Vec<usize>)>,
-    /// How many pods of nodes that go have no place though none waits.
+    /// Number of pods of removed nodes that are unplaced even if none is pending.
     left: usize,
     most: Most,
     spent: Spent,
     looked_again: &'s dyn Fn(&Snapshot) -> Solution,
-    /// Whether it is known that not all kinds have a place together.
+    /// Whether it is known that not all kinds fit together.
     is_known_short: bool,
-    /// Whether what is counted has a place together only where a fleet is looked at again.
+    /// Whether the counted pods fit together only if a fleet is searched again.
     is_hard: bool,
 }
 
 impl<'s> Search<'s> {
-    /// Adds as many pods of a priority as have a place. Before lower ones come, which take what is left, it is looked again
-    /// whether all have one.
+    /// Adds as many pods of a priority as fit. Before lower priorities use the rest, a second search checks whether all
+    /// fit.
     fn add_class(&mut self, places: &[usize], is_last: bool) {
         let all = self.with_all(places);
         let is_known_short = self.is_known_short && is_last && places.len() == self.kinds.len();
@@ -304,7 +305,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Adds as many pods of these kinds as have a place, the first kind first. It may be known that not all have one.
+    /// Adds as many pods of these kinds as fit, the first kind first. With `is_known_short` not all of them fit.
     fn add(&mut self, places: &[usize], is_known_short: bool) {
         let all = self.with_all(places);
         if !is_known_short && self.holds(Tried::Whole, &all) {
@@ -318,7 +319,7 @@ impl<'s> Search<'s> {
                 let (first, second) = places.split_at(places.len() / 2);
                 self.add(first, false);
                 let is_whole = |place: &usize| self.counts[*place] == self.kinds[*place].pods.len();
-                // Where all of the first half have a place, it is of the second that not all have one.
+                // If all of the first half fit, not all of the second half do.
                 let is_known_short = first.iter().all(is_whole);
                 self.add(second, is_known_short);
             }
@@ -332,8 +333,8 @@ impl<'s> Search<'s> {
         counts
     }
 
-    /// Returns how many pods of a kind, of which not all have a place, have one beside what is counted. The same numbers are
-    /// tried however many wait, so that of more never fewer have a place.
+    /// Returns how many pods of a kind, of which not all fit, fit beside the counted ones. The same numbers are tried
+    /// however many are pending, so more pending pods never place fewer.
     fn most(&self, place: usize) -> usize {
         let most = self.kinds[place].pods.len().saturating_sub(1);
         let holds = |count: usize| {
@@ -365,14 +366,14 @@ impl<'s> Search<'s> {
         sure
     }
 
-    /// Returns whether so many pods of each kind all have a place together.
+    /// Returns whether these numbers of pods of each kind all fit together.
     fn holds(&self, tried: Tried, counts: &[usize]) -> bool {
         !self.most.is_exceeded(self.kinds, counts)
             && self.spent.lets(tried, counts.iter().sum())
             && self.leaves_none(counts, fleet::left_over(self.scene, &self.world.with(counts)))
     }
 
-    /// Returns the same where each fleet is looked at again, which takes several times as long.
+    /// Like [`Self::holds`], but searches each fleet again, which takes several times as long.
     fn holds_on_looking_again(&self, tried: Tried, counts: &[usize]) -> bool {
         counts.iter().sum::<usize>() <= AGAIN_MAX
             && !self.most.is_exceeded(self.kinds, counts)
@@ -380,17 +381,17 @@ impl<'s> Search<'s> {
             && self.leaves_none(counts, (self.looked_again)(&self.world.with(counts)).report.left_over())
     }
 
-    /// Returns the worlds to plan: with the pods that are counted and with those that have a place anyway.
+    /// Returns the worlds to plan: with the counted pods, and with those that fit anyway.
     fn worlds(self, free: &'s [Alike<'s>]) -> Vec<Snapshot> {
         let Self { mut world, counts, kinds, fullest, is_hard, .. } = self;
         let is_whole = kinds.iter().zip(&counts).all(|(kind, count)| kind.pods.len() == *count);
         let (placed, fullest) = fullest.take();
-        // Beside many others that have a place anyway a fleet may not be found: those come after it.
+        // Beside many other pods that fit anyway a fleet may not be found, so those are added afterwards.
         let without_free = (!free.is_empty()).then(|| world.with(&counts));
         world.others.extend(free.iter().flat_map(|kind| &kind.pods));
         let mut all = Vec::new();
         all.extend((!is_whole || is_hard).then(|| world.with(&counts)));
-        // Pods of a lower priority, however many, change nothing for those of a higher one that are planned before them.
+        // Pods of a lower priority, however many, do not affect those of a higher one, which are planned before them.
         let alone = without_classes_after_the_first_that_is_short(kinds, &counts);
         all.extend((alone != counts).then(|| world.with(&alone)));
         all.extend((placed > counts.iter().sum()).then(|| world.with(&fullest)));
@@ -398,8 +399,8 @@ impl<'s> Search<'s> {
         all
     }
 
-    /// Returns whether a fleet for so many pods of each kind that leaves so many over leaves none of them; notes which is the
-    /// fullest.
+    /// Returns whether a fleet with these numbers leaves none of them unplaced, given how many it leaves; records the
+    /// fullest fleet.
     fn leaves_none(&self, counts: &[usize], left: usize) -> bool {
         let left = left.saturating_sub(self.left);
         let placed = counts.iter().sum::<usize>().saturating_sub(left);
@@ -411,7 +412,7 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Returns the numbers without pods of a lower priority than that of the first kind of which not all have a place.
+/// Returns the numbers without pods of a lower priority than the first kind of which not all fit.
 fn without_classes_after_the_first_that_is_short(kinds: &[Alike<'_>], counts: &[usize]) -> Vec<usize> {
     let both = || kinds.iter().zip(counts);
     let short = both().find(|(kind, count)| kind.pods.len() > **count);

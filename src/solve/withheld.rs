@@ -1,8 +1,8 @@
-//! Pods for which no other node is made: those that were made for their like run none of them.
+//! Pods for which no further node is created: the nodes created for such pods run none of them.
 //!
-//! What is on its way may still take them, so that those which fit there are planned as any other; the rest waits, with the
-//! reason. On nodes that carry pods already kube-scheduler binds them itself as soon as they fit. Nothing that runs is moved
-//! or removed for it.
+//! Nodes that are not initialized yet may still take them, so pods that fit there are planned as usual; the rest stay
+//! Pending, with the reason. On nodes that already carry pods, kube-scheduler binds them itself as soon as they fit.
+//! Never moves or removes anything that runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use super::demand::Demand;
 use super::existing;
 use super::topology::Topology;
 
-/// Returns the world in which pods of these purposes get no other node.
+/// Returns the world in which pods of these purposes get no further node.
 #[must_use]
 pub fn withheld(mut snapshot: Snapshot, held: &BTreeMap<Purpose, Arc<str>>) -> Snapshot {
     if held.is_empty() {
@@ -44,7 +44,7 @@ pub fn withheld(mut snapshot: Snapshot, held: &BTreeMap<Purpose, Arc<str>>) -> S
     snapshot
 }
 
-/// Returns those of these pods that fit on nodes which are on their way.
+/// Returns those of these pods that fit on nodes that are not initialized yet.
 fn seated(snapshot: &Snapshot, reasons: &BTreeMap<PodKey, Arc<str>>) -> BTreeSet<PodKey> {
     let is_coming = |stage: NodeStage| stage != NodeStage::Initialized;
     if reasons.is_empty() || !snapshot.nodes.iter().any(|node| is_coming(node.stage)) {

@@ -1,4 +1,4 @@
-//! Machine and older NodeClaims -> NodeClaim of `karpenter.sh/v1`.
+//! Upgrades Machines and older NodeClaims to NodeClaims of `karpenter.sh/v1`.
 
 use super::pods;
 use super::pool;
@@ -19,7 +19,7 @@ pub(super) fn claim(root: &mut Node, job: &mut Job<'_>) {
     }
     for key in ["kubelet", "kubeletConfiguration"] {
         if let Some(entry) = spec.take(key) {
-            // A claim is made of its pool: what the pool asks of its class is carried over there.
+            // NodeClaims are created from their pool, and upgrading the pool already moves the settings to its class.
             kubelet::read(entry, &["spec", "kubelet"], job);
         }
     }

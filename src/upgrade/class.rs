@@ -1,4 +1,4 @@
-//! Node classes of AWS, GCP and older Azure -> AKSNodeClass: what has a counterpart, and what has none.
+//! Converts node classes of AWS, GCP and older Azure versions to AKSNodeClasses, field by field.
 
 use super::kubelet::{self, Kubelet};
 use super::remark::{Job, Sort};
@@ -9,7 +9,7 @@ use crate::model::Quantity;
 
 const NONE: &str = "has no counterpart on AKS";
 
-/// Rewrites a class. `wanted` is what pools ask of it.
+/// Rewrites a class. `wanted` holds the settings that pools require of it.
 pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
     const VERSION: &str = "karpenter.azure.com/v1beta1";
     let is_own = root.get("kind").and_then(Node::as_text) == Some("AKSNodeClass");
@@ -29,7 +29,7 @@ pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
     }
     root.edit_at("spec", |spec| {
         let mut kubelets = Vec::new();
-        // A class of AKS is no other cloud's: what is not known in it was meant, and is never taken out.
+        // An AKSNodeClass is not from another cloud: unknown fields are typos or intended, so they are never removed.
         let own = !is_own && fields(spec, &["spec"], &mut kubelets, job);
         for kubelet in kubelets.iter().chain(wanted.iter().copied()) {
             kubelet.give(spec);
@@ -38,7 +38,7 @@ pub(super) fn class(root: &mut Node, wanted: &[&Kubelet], job: &mut Job<'_>) {
     });
 }
 
-/// Takes out the fields that only the older version of the class had.
+/// Removes the fields that only exist in the older version of the class.
 fn only_older(root: &mut Node, job: &mut Job<'_>) {
     if root.get("apiVersion").and_then(Node::as_text) != Some(V1ALPHA2) {
         return;
@@ -54,7 +54,7 @@ fn only_older(root: &mut Node, job: &mut Job<'_>) {
     });
 }
 
-/// Makes the spec of a class of what a Provisioner held itself.
+/// Builds the spec of a class from the inline `provider` of a Provisioner.
 pub(super) fn inline(entry: Entry, job: &mut Job<'_>) -> Node {
     let mut spec = entry.value;
     fields(&mut spec, &["spec", "provider"], &mut Vec::new(), job);
@@ -133,10 +133,10 @@ fn image_family(spec: &mut Node, entry: Entry, path: &[&str], job: &mut Job<'_>)
     job.lost((entry.line, &at), &format!("`{family}` {NONE}"), hint);
 }
 
-/// The sizes of an OS disk that an AKSNodeClass takes, in GB.
+/// OS disk sizes that an AKSNodeClass accepts, in GB.
 const DISK_GB: std::ops::RangeInclusive<i64> = 30..=2048;
 
-/// Takes the size of the root disk; what else is said of disks is named.
+/// Carries over the size of the root disk and reports all other disk settings.
 fn disks(spec: &mut Node, entry: &Entry, path: &[&str], job: &mut Job<'_>) {
     let items = entry.value.items();
     let is_root = |item: &Node| {
@@ -171,7 +171,7 @@ fn disks(spec: &mut Node, entry: &Entry, path: &[&str], job: &mut Job<'_>) {
 
 fn os_disk(spec: &mut Node, part: &Entry, at: &[&str], job: &mut Job<'_>) {
     let text = part.value.scalar().unwrap_or_default();
-    // Azure's disks are sold by the GiB, and the field counts them: `100Gi` is 100.
+    // Azure disks are sold by the GiB, and the field is in GiB: `100Gi` is 100.
     let gib = if &*part.key == "sizeGiB" { Some(format!("{text}Gi")) } else { Some(text.clone()) };
     let bytes = gib.and_then(|text| Quantity::parse(&text)).map(|quantity| quantity.units_up());
     let unit = if text.ends_with('G') || text.ends_with('T') { 1_000_000_000 } else { 1 << 30 };
@@ -205,7 +205,7 @@ fn lost(entry: &Entry, path: &[&str], job: &mut Job<'_>) {
     job.lost((entry.line, &at), NONE, no_counterpart(&entry.key));
 }
 
-/// Says what to do instead of a field that has no counterpart.
+/// Returns the advice for a field that has no counterpart.
 fn no_counterpart(field: &str) -> &'static str {
     match field {
         "subnetSelector" | "subnetSelectorTerms" | "networkConfig" => {

@@ -1,9 +1,9 @@
-//! When nodes go: times and consolidation of older pools -> `disruption` and `expireAfter`.
+//! Converts expiry and consolidation settings of older pools to `disruption` and `expireAfter`.
 
 use super::remark::{Job, Sort};
 use super::syntax::{Entry, Node};
 
-/// Returns seconds as the largest whole unit: `2592000` is `720h`.
+/// Formats seconds in the largest unit, up to hours, that divides them: `2592000` is `720h`.
 fn duration(seconds: i64) -> String {
     match seconds {
         0 => "0s".to_owned(),
@@ -13,7 +13,7 @@ fn duration(seconds: i64) -> String {
     }
 }
 
-/// The fields of a Provisioner that say when nodes go.
+/// Expiry and consolidation fields of a Provisioner.
 #[derive(Default)]
 pub(super) struct Times {
     expired: Option<Entry>,
@@ -22,7 +22,7 @@ pub(super) struct Times {
 }
 
 impl Times {
-    /// Takes one of the fields.
+    /// Stores one of the fields.
     pub(super) fn take(&mut self, entry: Entry) {
         match &*entry.key {
             "ttlSecondsUntilExpired" => self.expired = Some(entry),
@@ -31,7 +31,7 @@ impl Times {
         }
     }
 
-    /// Writes them into the spec of a NodePool.
+    /// Writes the fields into the spec of a NodePool.
     pub(super) fn write(self, spec: &mut Node, job: &mut Job<'_>) {
         let Self { expired, empty, consolidation } = self;
         let seconds = |entry: &Entry| entry.value.as_integer().filter(|seconds| *seconds >= 0);
@@ -89,7 +89,7 @@ impl Times {
         let mut policy = Entry::new("consolidationPolicy", Node::text(policy));
         let mut after = Entry::new("consolidateAfter", Node::text(&after));
         if let Some(mut entry) = from {
-            // The comment on the line of a number stays with the number.
+            // A comment on the number's line stays with the number.
             entry.lead_to(&mut policy);
             if entry.value.as_integer().is_some() {
                 after = entry.renamed("consolidateAfter").with(after.value);
@@ -110,7 +110,7 @@ pub(super) fn beta(spec: &mut Node, job: &mut Job<'_>) -> bool {
         let at: (usize, &[&str]) = (entry.line, &["spec", "disruption", "expireAfter"]);
         let there = spec.at("template.spec.expireAfter").and_then(Node::scalar);
         match there.filter(|there| entry.value.scalar().as_ref() != Some(there)) {
-            // Which of the two is meant nobody but their author knows: what counts today stays.
+            // Only the author knows which of the two is intended, so the one in effect today is kept.
             Some(there) => {
                 let message = format!("is now `spec.template.spec.expireAfter`, which says `{there}` here");
                 job.say(Sort::Lost, at, message, None);
@@ -138,7 +138,7 @@ pub(super) fn beta(spec: &mut Node, job: &mut Job<'_>) -> bool {
             })
         })
     });
-    // A budget for expiry alone would apply to everything without its reason.
+    // Without its reason, a budget for expiry only would apply to all disruption.
     is_changed |= spec.edit_at("disruption.budgets", |budgets| {
         let is_void = |budget: &Entry| budget.value.get("reasons").is_some_and(Node::is_empty);
         if !budgets.items().iter().any(is_void) {
@@ -158,7 +158,7 @@ pub(super) fn beta(spec: &mut Node, job: &mut Job<'_>) -> bool {
     is_changed
 }
 
-/// Rewrites the reasons of a budget: they begin with a capital, and expiry is none any more.
+/// Rewrites the reasons of a budget: they are capitalized in v1, and expiry is no longer one of them.
 fn reasons(list: &mut Node, path: &[&str], job: &mut Job<'_>) -> bool {
     const REASONS: [&str; 3] = ["Underutilized", "Empty", "Drifted"];
     let mut expired = None;

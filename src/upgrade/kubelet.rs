@@ -1,28 +1,28 @@
-//! Settings of the kubelet, which stood in pools and stand in the AKSNodeClass.
-//! Must only take what AKS lets users set; the rest AKS sets itself.
+//! Moves kubelet settings from pools to the AKSNodeClass. Must only carry over settings that AKS lets users set; AKS
+//! controls the rest.
 
 use super::remark::Job;
 use super::syntax::{Entry, Node};
 
-/// Settings that a pool asks of its class.
+/// Settings that a pool requires of its class.
 #[derive(Clone, Debug)]
 pub(super) struct Kubelet {
     /// `kubelet` of the class.
     pub(super) settings: Vec<Entry>,
     /// `maxPods` of the class.
     pub(super) pods_max: Option<Entry>,
-    /// Where they stand: line and path.
+    /// Their source: line and path.
     pub(super) line: usize,
     pub(super) path: Vec<&'static str>,
 }
 
 impl Kubelet {
-    /// Returns whether nothing is asked for that a class can say.
+    /// Returns whether there are no settings that a class can hold.
     pub(super) const fn is_empty(&self) -> bool {
         self.settings.is_empty() && self.pods_max.is_none()
     }
 
-    /// Returns whether two ask for the same.
+    /// Returns whether both hold the same settings.
     pub(super) fn says(&self, other: &Self) -> bool {
         let digest = |kubelet: &Self| {
             let all = kubelet.settings.iter().chain(&kubelet.pods_max).cloned().collect();
@@ -31,7 +31,7 @@ impl Kubelet {
         digest(self) == digest(other)
     }
 
-    /// Puts the settings into the `spec` of a class, which keeps what it has.
+    /// Adds the settings to the `spec` of a class without overwriting existing ones.
     pub(super) fn give(&self, spec: &mut Node) {
         for entry in &self.settings {
             if spec.at(&format!("kubelet.{}", entry.key)).is_none() {
@@ -44,10 +44,10 @@ impl Kubelet {
     }
 }
 
-/// The least and the most pods of a node that an AKSNodeClass takes.
+/// `maxPods` values that an AKSNodeClass accepts.
 const PODS: std::ops::RangeInclusive<i64> = 10..=250;
 
-/// Takes apart settings of the kubelet that stood at `path`.
+/// Splits the kubelet settings at `path` into those that carry over and those that do not.
 pub(super) fn read(entry: Entry, path: &[&'static str], job: &mut Job<'_>) -> Kubelet {
     let mut kubelet = Kubelet { settings: Vec::new(), pods_max: None, line: entry.line, path: path.to_vec() };
     let mut node = entry.value;

@@ -1,8 +1,9 @@
-//! Older guides and guides for other clouds -> the form that AKS takes, with what could not be carried over.
+//! Upgrades manifests of older versions or other clouds to those that AKS accepts, and reports what could not be
+//! carried over.
 //!
-//! Sources in, texts and remarks out. A text is changed only where something changes: every other byte, comment
-//! and the order stay. Must never read or write a file, and never hand on a text that says anything but what
-//! was meant: what is written is read again and compared.
+//! Sources in, texts and remarks out. Only changed fields are rewritten: every other byte, all comments and the order
+//! stay. Must never read or write a file, and never return text that differs in meaning from the intended result:
+//! written text is parsed again and compared.
 
 mod claim;
 mod class;
@@ -29,27 +30,27 @@ use remark::Job;
 use rewrite::File;
 use syntax::{Entry, Node};
 
-/// A source, looked at.
+/// The result for one source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upgraded {
     /// The source's name.
     pub name: String,
-    /// The new text; `None` where nothing changes, or where it cannot be rewritten.
+    /// The new text; `None` if nothing changes or the source cannot be rewritten.
     pub text: Option<Vec<u8>>,
-    /// How many objects were changed.
+    /// Number of changed objects.
     pub objects: usize,
-    /// What is said about its objects, in the order of lines.
+    /// Remarks about its objects, sorted by line.
     pub remarks: Vec<Remark>,
-    /// Why what should change cannot be rewritten where it stands.
+    /// Reasons why needed changes cannot be made in place.
     pub refused: Vec<Fault>,
-    /// The documents as they are now, with the lines on which their fields stood before.
+    /// The upgraded documents; fields keep their line numbers from before.
     documents: Vec<Tree>,
 }
 
-/// Words that every source holds that there is something to say about; others are not parsed.
+/// Words of which every relevant source contains at least one; other sources are not parsed.
 const WORDS: [&str; 15] = [
-    // Pools of every version: zones and sizes of other clouds in pools and pods are read only beside one of these
-    // labels, and a pool may lack its class.
+    // Pools of every version. Zones and sizes of other clouds in pools and pods are only read in files with one of
+    // these strings, and a pool may lack its class.
     "karpenter.sh/v1",
     "karpenter.azure.com/v1alpha",
     "autoscaling.x-k8s.io/v1alpha1",
@@ -61,15 +62,15 @@ const WORDS: [&str; 15] = [
     "topology.ebs.csi.aws.com/",
     "topology.k8s.aws/",
     "topology.gke.io/",
-    // Fields of a class whose letters are not of the right case.
+    // Fields of a class in the wrong case.
     "AKSNodeClass",
-    // Versions of Kubernetes' own kinds that are not served any more.
+    // Versions of built-in kinds that are no longer served.
     "/v1beta1",
     "apps/v1beta2",
     "autoscaling/v2beta2",
 ];
 
-/// Looks at sources: what is older or another cloud's, and the texts that take its place.
+/// Upgrades sources: finds objects of older versions or other clouds and returns the texts that replace them.
 #[must_use]
 pub fn upgrade(sources: &[Source]) -> Vec<Upgraded> {
     let speaks = |source: &&Source| {
@@ -85,7 +86,7 @@ pub fn upgrade(sources: &[Source]) -> Vec<Upgraded> {
     upgraded
 }
 
-/// Returns sources with the texts that take the place of theirs.
+/// Returns the sources with their texts replaced by the upgraded ones.
 #[must_use]
 pub fn rewritten(sources: &[Source], upgraded: &[Upgraded]) -> Vec<Source> {
     let new = |source: &Source| {
@@ -95,7 +96,7 @@ pub fn rewritten(sources: &[Source], upgraded: &[Upgraded]) -> Vec<Source> {
     sources.iter().map(new).collect()
 }
 
-/// Gives an object its present version and kind.
+/// Sets the current version and kind of an object.
 fn head(root: &mut Node, version: &str, kind: &str) {
     for (key, wanted) in [("apiVersion", version), ("kind", kind)] {
         root.edit_at(key, |node| {
@@ -108,7 +109,7 @@ fn head(root: &mut Node, version: &str, kind: &str) {
     }
 }
 
-/// Gives an object of an older version, which has the same fields, the present one, and says so.
+/// Sets the current version of an object whose older version has the same fields, and adds a remark.
 fn newer(root: &mut Node, version: &str, job: &mut Job<'_>) {
     let Some((line, old)) =
         root.get("apiVersion").and_then(|node| Some((node.line, node.as_text()?.to_owned())))
@@ -128,7 +129,7 @@ fn newer(root: &mut Node, version: &str, job: &mut Job<'_>) {
     });
 }
 
-/// Leaves out the status of an object whose fields there have changed: the cluster writes it anew.
+/// Removes the status of an object whose status fields have changed; the cluster writes it again.
 fn drop_status(root: &mut Node, job: &mut Job<'_>) {
     if let Some(Entry { line, .. }) = root.take("status") {
         let message = "is left out: the cluster writes it";

@@ -1,10 +1,10 @@
-//! Kubernetes' own kinds in versions that are not served any more, whose fields are the same today.
+//! Built-in kinds in versions that are no longer served but have the same fields today.
 
 use super::remark::Job;
 use super::syntax::{Entry, Node};
 use crate::manifests::kind::{Treatment, group_and_version, treatment};
 
-/// The versions whose objects say the same in the one that is served, by group.
+/// Group versions whose objects mean the same in the served version.
 const SAME: [(&str, &str); 9] = [
     ("apps", "v1beta1"),
     ("apps", "v1beta2"),
@@ -17,19 +17,19 @@ const SAME: [(&str, &str); 9] = [
     ("storage.k8s.io", "v1beta1"),
 ];
 
-/// Returns the version that an object of an older one takes; `None` of others, and where it would mean something else.
+/// Returns the served version for an object of an older one; `None` for other objects, and if its meaning would change.
 pub(super) fn present(api_version: &str, kind: &str, root: &Node) -> Option<&'static str> {
     let Treatment::OtherVersion(wanted) = treatment(api_version, kind) else { return None };
     if !SAME.contains(&group_and_version(api_version)) {
         return None;
     }
-    // An empty selector once selected no pod, and selects all of them today.
+    // An empty selector used to select no pods; in `policy/v1` it selects all of them.
     let selects_nothing =
         kind == "PodDisruptionBudget" && root.at("spec.selector").is_none_or(Node::is_empty);
     (!selects_nothing).then_some(wanted)
 }
 
-/// Gives an object the present version, and the selector that was implied.
+/// Sets the served version, and the selector that older versions implied.
 pub(super) fn object(root: &mut Node, version: &str, job: &mut Job<'_>) {
     let line = root.get("apiVersion").map_or(root.line, |node| node.line);
     job.moved((line, &["apiVersion"]), &format!("`{version}`"));

@@ -1,12 +1,12 @@
-//! Pods and pod templates, wherever they stand: labels of other clouds in what they select.
-//! Must leave what has no counterpart where it is: an object of Kubernetes is valid as it stands.
+//! Rewrites labels of other clouds in the selectors of pods and pod templates, at any depth. Must leave anything
+//! without a counterpart in place: the object is valid Kubernetes as it is.
 
 use super::labels::{self, Outcome, annotation, expression};
 use super::remark::{Job, Sort};
 use super::syntax::{Node, Shape};
 use crate::model::label;
 
-/// Looks at everything below a node, whose place is `path`. Returns whether anything was changed.
+/// Rewrites everything below the node at `path`. Returns whether anything changed.
 pub(super) fn look(node: &mut Node, path: &mut Vec<String>, job: &mut Job<'_>) -> bool {
     if node.get("containers").is_some_and(|containers| !containers.items().is_empty()) {
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
@@ -31,8 +31,8 @@ pub(super) fn look(node: &mut Node, path: &mut Vec<String>, job: &mut Job<'_>) -
     below || above
 }
 
-/// Looks at the requirements of a NodeOverlay. One without a counterpart stays: without it the overlay would change
-/// more sizes than was meant.
+/// Rewrites the requirements of a NodeOverlay. One without a counterpart stays: without it, the overlay would apply to
+/// more sizes than intended.
 pub(super) fn overlay(root: &mut Node, job: &mut Job<'_>) -> bool {
     let path = ["spec", "requirements"];
     root.edit_at("spec.requirements", |list| {
@@ -43,7 +43,7 @@ pub(super) fn overlay(root: &mut Node, job: &mut Job<'_>) -> bool {
     })
 }
 
-/// Gives annotations of an older Karpenter their present names.
+/// Renames annotations of older Karpenter versions.
 pub(super) fn annotations(map: &mut Node, path: &[&str], job: &mut Job<'_>) -> bool {
     let is_old = |entry: &&super::syntax::Entry| annotation(&entry.key).is_some();
     let old: Vec<(String, usize)> =
@@ -114,7 +114,7 @@ fn topology_key(item: &mut Node, path: &[&str], job: &mut Job<'_>) -> bool {
     let (line, key) = (node.line, node.as_text().unwrap_or_default().to_owned());
     let Some(foreign) = labels::foreign(&key) else { return false };
     let at = [path, &["topologyKey"]].concat();
-    // A zone is a zone: only its values differ.
+    // Spreading over zones or capacity types carries over, because no values are named; other keys do not.
     let Some(aks) = foreign.aks.filter(|aks| [label::ZONE, label::CAPACITY_TYPE].contains(aks)) else {
         job.say(Sort::Left, (line, &at), format!("`{key}` {}", foreign.said(&[])), Some(foreign.hint()));
         return false;

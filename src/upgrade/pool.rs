@@ -1,4 +1,4 @@
-//! Provisioner, and NodePools of older versions or of other clouds -> NodePool of `karpenter.sh/v1` on AKS.
+//! Upgrades Provisioners, and NodePools of older versions or other clouds, to NodePools of `karpenter.sh/v1` on AKS.
 
 use super::disruption;
 use super::kubelet::{self, Kubelet};
@@ -7,12 +7,12 @@ use super::pods;
 use super::remark::{Job, Sort};
 use super::syntax::{Entry, Node};
 
-/// What a pool asks of its class: the class's name, and settings of the kubelet.
+/// Requirements of a pool on its class: the class's name and kubelet settings.
 #[derive(Clone, Debug)]
 pub(super) struct Wanted {
     pub(super) class: String,
     pub(super) kubelet: Option<Kubelet>,
-    /// What the class is to be made of where the pool held it itself.
+    /// Inline class of the pool, from which the class is created.
     pub(super) inline: Option<Entry>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn provisioner(root: &mut Node, job: &mut Job<'_>) -> Wanted {
             }
             "limits" => limits(spec, entry, job),
             "ttlSecondsUntilExpired" | "ttlSecondsAfterEmpty" | "consolidation" => times.take(entry),
-            // What is not known here stays for the check to name.
+            // Unknown fields stay, so that validation reports them.
             _ => spec.put(entry),
         }
     }
@@ -73,7 +73,7 @@ pub(super) fn provisioner(root: &mut Node, job: &mut Job<'_>) -> Wanted {
     wanted
 }
 
-/// Rewrites a NodePool. Where it names no class it gets the one that there is.
+/// Rewrites a NodePool. If it names no class, it gets the only one in the input.
 pub(super) fn node_pool(root: &mut Node, only_class: Option<&str>, job: &mut Job<'_>) -> Option<Wanted> {
     super::head(root, "karpenter.sh/v1", "NodePool");
     root.edit_at("metadata.annotations", |map| pods::annotations(map, &["metadata", "annotations"], job));
@@ -104,7 +104,7 @@ pub(super) fn reference(name: &str) -> Node {
     Node::map(vec![text("group", "karpenter.azure.com"), text("kind", "AKSNodeClass"), text("name", name)])
 }
 
-/// Writes the one class that there is where a template names none. Returns whether anything changed.
+/// Sets the only class of the input in a template that names none. Returns whether anything changed.
 fn name_class(template: &mut Node, class: &str, job: &mut Job<'_>) -> bool {
     let at = |key: &'static [&'static str]| [&TEMPLATE_PATH, &["nodeClassRef"][..], key].concat();
     let message = format!("is missing: it is `{class}`, the one class of the input");
@@ -122,7 +122,7 @@ fn name_class(template: &mut Node, class: &str, job: &mut Job<'_>) -> bool {
     true
 }
 
-/// Makes a reference one to an AKSNodeClass, by group instead of version. Returns whether anything changed.
+/// Rewrites a reference to name an AKSNodeClass, by group instead of version. Returns whether anything changed.
 pub(super) fn class_reference(node: &mut Node, path: &[&str], job: &mut Job<'_>) -> bool {
     let own = |node: &Node| {
         let is = |key, wanted| node.get(key).and_then(Node::as_text) == Some(wanted);
@@ -159,7 +159,7 @@ pub(super) fn class_reference(node: &mut Node, path: &[&str], job: &mut Job<'_>)
     true
 }
 
-/// Moves `limits.resources` up.
+/// Moves `limits.resources` up to `limits`.
 fn limits(spec: &mut Node, mut entry: Entry, job: &mut Job<'_>) {
     if let Some(mut inner) = entry.value.take("resources") {
         job.moved((inner.line, &["spec", "limits", "resources"]), "`spec.limits`");
@@ -176,7 +176,7 @@ fn template_labels(spec: &mut Node, job: &mut Job<'_>, path: &[&str]) -> bool {
     spec.edit_at("template.metadata.labels", |map| labels::selector(map, path, true, job))
 }
 
-/// Rewrites requirements; those that mean nothing on AKS are taken out.
+/// Rewrites requirements and removes those that have no meaning on AKS.
 pub(super) fn requirements(spec: &mut Node, job: &mut Job<'_>, path: &[&str]) -> bool {
     let place =
         if spec.at("template.spec").is_some() { "template.spec.requirements" } else { "requirements" };
@@ -202,7 +202,7 @@ pub(super) fn requirements(spec: &mut Node, job: &mut Job<'_>, path: &[&str]) ->
     })
 }
 
-/// Writes out what a Provisioner implied and a NodePool does not.
+/// Writes out the defaults of a Provisioner that a NodePool does not have.
 fn defaults(spec: &mut Node, job: &mut Job<'_>) {
     const IMPLIED: [(&str, &str); 3] = [
         ("karpenter.sh/capacity-type", "on-demand"),

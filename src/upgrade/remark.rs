@@ -1,37 +1,37 @@
-//! What is said about an object of an older guide, or of another cloud's: where, what, and what to do.
-//! Must never decide anything: a remark is for people.
+//! Remarks about objects of older versions or other clouds: the place, the change, and the advice. Must never decide
+//! anything: remarks are for people.
 
 use std::sync::Arc;
 
 use crate::manifests::{Fault, Segment};
 
-/// What a remark says.
+/// Kind of a remark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Sort {
-    /// Something has another name, place or form now.
+    /// A field has a new name, place or form.
     Moved,
-    /// Something has no counterpart and is left out.
+    /// A field has no counterpart and is removed.
     Lost,
-    /// Something was implied before and is written out, or is worth knowing.
+    /// A former default is written out, or something else is worth knowing.
     Noted,
-    /// Something in an object that is valid has another name on AKS.
+    /// A field of a valid object has another name on AKS.
     Foreign,
-    /// Something in an object that is valid has no meaning on AKS, and stays as it is.
+    /// A field of a valid object has no meaning on AKS and is kept.
     Left,
-    /// Something in an object that is planned without it is in no later version, and is left out.
+    /// A field that plans ignore exists in no later version and is removed.
     Dropped,
 }
 
-/// A remark, with its place in the text as it was before.
+/// A remark, located in the original text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
-    /// What it says.
+    /// Its kind.
     pub sort: Sort,
-    /// The words, with file, line and path.
+    /// Its message, with file, line and path.
     pub fault: Fault,
 }
 
-/// The object that is looked at, and what is said about it.
+/// The current object, and the remarks about it.
 pub(super) struct Job<'a> {
     pub(super) file: &'a Arc<str>,
     /// The object as `Kind/name`.
@@ -40,7 +40,7 @@ pub(super) struct Job<'a> {
 }
 
 impl Job<'_> {
-    /// Adds a remark about a field. In the path `[3]` is the fourth item of a list.
+    /// Adds a remark about a field. In the path, `[3]` is the fourth item of a list.
     pub(super) fn say(&mut self, sort: Sort, at: (usize, &[&str]), message: String, hint: Option<String>) {
         let (line, path) = at;
         let segment = |part: &&str| {
@@ -61,12 +61,12 @@ impl Job<'_> {
         self.remarks.push(Remark { sort, fault });
     }
 
-    /// Says that a field has another name or place.
+    /// Reports that a field has another name or place.
     pub(super) fn moved(&mut self, at: (usize, &[&str]), now: &str) {
         self.say(Sort::Moved, at, format!("is now {now}"), None);
     }
 
-    /// Says that a field is left out.
+    /// Reports that a field is removed.
     pub(super) fn lost(&mut self, at: (usize, &[&str]), message: &str, hint: &str) {
         self.say(Sort::Lost, at, message.to_owned(), Some(hint.to_owned()));
     }

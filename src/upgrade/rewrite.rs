@@ -1,4 +1,4 @@
-//! Files and their documents: finds the objects, has each rewritten, and checks what was written.
+//! Finds the objects in files, rewrites each one, and verifies the written text.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::manifests::source::DOCUMENT_BYTES_MAX;
 use crate::manifests::tree::Tree;
 use crate::manifests::{Fault, Source, yaml};
 
-/// A source in its documents.
+/// A source, split into documents.
 pub(super) struct File {
     name: Arc<str>,
     is_json: bool,
@@ -29,20 +29,20 @@ struct Part {
     text: String,
     line: usize,
     content: Content,
-    /// Documents that follow it and did not stand there.
+    /// New documents to append after it.
     added: String,
 }
 
 enum Content {
-    /// Nothing to look at.
+    /// Cannot be parsed; kept as it is.
     Plain,
-    /// As it is written.
+    /// The document with its formatting, and its original root.
     Written(Box<syntax::Document>, Node),
-    /// Only what it says, and why it cannot be rewritten.
+    /// Only the values, and the reason why the document cannot be rewritten.
     Said(Node, Unreadable),
 }
 
-/// What an object is to this module.
+/// Kinds of objects that are upgraded differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Sorted {
     Provisioner,
@@ -51,7 +51,7 @@ enum Sorted {
     Class,
     Buffer,
     Overlay,
-    /// An object of Kubernetes of a version that is not served any more and had the same fields.
+    /// A built-in kind in a version that is no longer served but has the same fields; the served version.
     Older(&'static str),
     Other,
 }
@@ -77,7 +77,7 @@ fn sorted(root: &Node) -> Sorted {
 }
 
 impl File {
-    /// Takes a source apart; `None` where it is no text or too large to be written by hand.
+    /// Splits a source into documents; `None` if it is not UTF-8 or too large to be written by hand.
     pub(super) fn read(source: &Source) -> Option<Self> {
         let whole =
             std::str::from_utf8(&source.bytes).ok().filter(|text| text.len() <= DOCUMENT_BYTES_MAX)?;
@@ -145,7 +145,7 @@ impl Part {
         }
     }
 
-    /// Returns what the document says now.
+    /// Returns the current values of the document.
     fn tree(&self) -> Option<Tree> {
         match &self.content {
             Content::Plain => None,
@@ -154,7 +154,7 @@ impl Part {
         }
     }
 
-    /// Returns the new text; `None` where nothing changes.
+    /// Returns the new text; `None` if nothing changes.
     fn written(&self, name: &Arc<str>, is_json: bool) -> Result<Option<String>, Fault> {
         match &self.content {
             Content::Plain => Ok(None),
@@ -168,7 +168,7 @@ impl Part {
                     return Ok(None);
                 }
                 let mut text = syntax::write(document, is_json).map_err(|why| self.refusal(name, why))?;
-                // What was written must say what was meant.
+                // The written text must parse to the intended values.
                 let again = tree(name, &text, 0).map(|tree| tree.to_json());
                 if again != Some(document.root.tree().to_json()) {
                     return Err(self.refusal(name, Unreadable::Form));
@@ -200,7 +200,7 @@ impl Part {
     }
 }
 
-/// Reads the one document of a text.
+/// Parses a text that holds one document.
 fn tree(name: &Arc<str>, text: &str, lines_before: usize) -> Option<Tree> {
     let mut found = None;
     yaml::read(name, text, lines_before, |tree| {
@@ -219,7 +219,7 @@ fn objects(root: &mut Node, each: &mut impl FnMut(&mut Node) -> bool) -> bool {
     each(root)
 }
 
-/// Rewrites the objects of all files: pools first, then the classes that they ask things of.
+/// Rewrites the objects of all files: pools first, then the classes that they reference.
 pub(super) fn all(files: &mut [File]) {
     let mut wanted: BTreeMap<String, Vec<Kubelet>> = BTreeMap::new();
     let mut classes: BTreeSet<String> = BTreeSet::new();
@@ -246,7 +246,7 @@ pub(super) fn all(files: &mut [File]) {
     }
 }
 
-/// Looks at every object of a file once. `each` returns whether it changed the object, and a document to add.
+/// Calls `each` once for every object of a file. It returns whether it changed the object, and a document to add.
 fn pass(file: &mut File, mut each: impl FnMut(&mut Node, &mut Job<'_>) -> (bool, Option<String>)) {
     let File { name, is_json, documents, remarks, objects: count, .. } = file;
     for part in documents {
@@ -279,7 +279,7 @@ fn pass(file: &mut File, mut each: impl FnMut(&mut Node, &mut Job<'_>) -> (bool,
     }
 }
 
-/// Rewrites an object as a copy, and returns whether it says something else then.
+/// Rewrites a copy of an object, and returns whether its values changed.
 fn changed(root: &mut Node, rewrite: impl FnOnce(&mut Node)) -> bool {
     let mut copy = root.clone();
     rewrite(&mut copy);
@@ -313,13 +313,13 @@ fn pool_or_other(
     (is_changed, asked.and_then(|asked| ask(asked, job, classes, wanted)))
 }
 
-/// Returns the one class that there is, where there is one.
+/// Returns the class if there is exactly one.
 fn only(classes: &BTreeSet<String>) -> Option<&str> {
     let one = classes.first().filter(|class| classes.len() == 1 && !class.is_empty());
     one.map(String::as_str)
 }
 
-/// Notes what a pool asks of its class; returns the class as a document where no class of this name is there.
+/// Records the requirements of a pool on its class. Returns the class as a document if no class has this name.
 fn ask(
     asked: Wanted,
     job: &mut Job<'_>,

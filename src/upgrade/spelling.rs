@@ -1,6 +1,6 @@
-//! Fields of an AKSNodeClass that differ from a known one in nothing but the case of letters: what is meant is certain.
+//! Renames AKSNodeClass fields that differ from a known field only in case, since their meaning is certain.
 //!
-//! Every other field that is not known stays as it is written, for the check to name: nobody knows what it was to say.
+//! All other unknown fields stay as written, so that validation reports them: their meaning is unknown.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use super::remark::Job;
 use super::syntax::Node;
 use crate::api::Kind;
 
-/// Renames fields of a class, at any depth. Returns whether any was.
+/// Renames fields of a class, at any depth. Returns whether anything changed.
 pub(super) fn class(root: &mut Node, job: &mut Job<'_>) -> bool {
     let Ok(schema) = serde_json::from_str::<Value>(Kind::AksNodeClass.facts().schema) else { return false };
     let Some(spec) = schema.pointer("/properties/spec") else { return false };

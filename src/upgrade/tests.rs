@@ -1,4 +1,4 @@
-//! Guides in, guides and remarks out.
+//! Manifests in, manifests and remarks out.
 
 mod clouds;
 mod forms;
@@ -7,14 +7,14 @@ mod pools;
 use super::{Sort, Upgraded, upgrade};
 use crate::manifests::Source;
 
-/// Looks at one file that there is something to say about.
+/// Upgrades one file that has something to upgrade.
 fn one(text: &str) -> Upgraded {
     let mut all = upgrade(&[Source::new("guide.yaml", text)]);
     assert_eq!(all.len(), 1, "there is something to say");
     all.remove(0)
 }
 
-/// Returns the new text of one file, which stays as it is when it is looked at again.
+/// Returns the upgraded text of one file, and checks that upgrading it again changes nothing.
 fn written(text: &str) -> String {
     let upgraded = one(text);
     assert!(upgraded.refused.is_empty(), "{:?}", upgraded.refused);
@@ -27,7 +27,7 @@ fn written(text: &str) -> String {
     new
 }
 
-/// Returns what is said of a sort, as `line path: message`.
+/// Returns the remarks of one kind, as `line path: message`.
 fn said(text: &str, sort: Sort) -> Vec<String> {
     let line = |remark: &super::Remark| {
         let fault = &remark.fault;

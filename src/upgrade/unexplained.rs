@@ -1,12 +1,12 @@
-//! One fault, one message: what a remark says already is not told again as a fault of the form that AKS takes.
+//! Drops faults that a remark already explains, so that each problem is reported once.
 
 use super::Upgraded;
 use super::remark::{Remark, Sort};
 use crate::manifests::tree::Tree;
 use crate::manifests::{Fault, Segment};
 
-/// Returns the faults that no remark explains. `after` are the faults of the same sources rewritten: what is left
-/// there is not explained, whatever was said beside it.
+/// Returns the faults that no remark explains. `after` holds the faults of the rewritten sources: a fault that remains
+/// there is unexplained, even if a remark is about a field beside it.
 #[must_use]
 pub fn unexplained(faults: Vec<Fault>, remarks: &[Remark], after: &[Fault]) -> Vec<Fault> {
     let is_left = |fault: &Fault| after.iter().any(|other| is_same(fault, other));
@@ -19,8 +19,8 @@ pub fn unexplained(faults: Vec<Fault>, remarks: &[Remark], after: &[Fault]) -> V
     faults.into_iter().filter(|fault| is_left(fault) || !is_explained(fault)).collect()
 }
 
-/// Returns the faults that only show once sources are rewritten: an object of an older version is not looked into as it
-/// stands. Their lines are those of the text as it is.
+/// Returns the faults that only appear in the rewritten sources, because objects of older versions are not checked as
+/// they are. Their lines are those of the original text.
 #[must_use]
 pub fn beneath(faults: &[Fault], after: &[Fault], upgraded: &[Upgraded]) -> Vec<Fault> {
     let is_new = |fault: &&Fault| !faults.iter().any(|other| is_same(fault, other));
@@ -32,8 +32,8 @@ pub fn beneath(faults: &[Fault], after: &[Fault], upgraded: &[Upgraded]) -> Vec<
 }
 
 impl Upgraded {
-    /// Returns the line of the field of a fault before the text was rewritten, or of the nearest place above it that
-    /// stood there; 0 where the whole object is new.
+    /// Returns the original line of a fault's field, or of the nearest enclosing field that existed; 0 if the whole
+    /// object is new.
     fn line_before(&self, fault: &Fault) -> usize {
         let mut objects = self.documents.iter().flat_map(objects);
         let Some(object) = objects.find(|object| fault.object.as_deref().is_some_and(|of| is_it(object, of)))
@@ -52,7 +52,7 @@ fn objects(document: &Tree) -> Vec<&Tree> {
     items.filter(|_| is_list).map_or_else(|| vec![document], |items| items.iter().flat_map(objects).collect())
 }
 
-/// Returns whether faults call an object so: `Kind/name`, or with its namespace between.
+/// Returns whether faults call the object by this name: `Kind/name`, or `Kind/namespace/name`.
 fn is_it(object: &Tree, called: &str) -> bool {
     let text = |key| object.at(&["metadata", key]).and_then(Tree::as_text);
     let (Some(kind), Some(name)) = (object.text("kind"), text("name")) else { return false };
@@ -60,7 +60,7 @@ fn is_it(object: &Tree, called: &str) -> bool {
     called == format!("{kind}/{name}") || space.is_some_and(|full| called == full)
 }
 
-/// Returns whether a remark is about the field of a fault, about one that it is in or that is in it, or about one beside it.
+/// Returns whether a remark is about the field of a fault, about an enclosing, nested or sibling field.
 fn is_beside(remark: &Fault, fault: &Fault) -> bool {
     let parent = |path: &[Segment]| path.split_last().map(|(_, parent)| parent.to_vec());
     let is_same_object = remark.file == fault.file && name(remark) == name(fault);
@@ -70,7 +70,7 @@ fn is_beside(remark: &Fault, fault: &Fault) -> bool {
     is_same_object && (is_within || is_around || is_sibling)
 }
 
-/// Returns whether two faults say the same of the same object; indices may have shifted.
+/// Returns whether two faults are the same fault of the same object; indices may have shifted.
 fn is_same(one: &Fault, other: &Fault) -> bool {
     let keys = |fault: &Fault| -> Vec<String> {
         let keys = fault.path.iter().filter_map(|segment| match segment {
@@ -85,7 +85,7 @@ fn is_same(one: &Fault, other: &Fault) -> bool {
         && keys(one) == keys(other)
 }
 
-/// The name of an object: its kind may have changed.
+/// Returns the name of an object without its kind, which may have changed.
 fn name(fault: &Fault) -> Option<&str> {
     fault.object.as_deref().and_then(|object| object.split_once('/')).map(|(_, name)| name)
 }

@@ -1,7 +1,7 @@
-//! What Azure lists, once for planning and for carrying plans out.
+//! Azure's listed resources, converted once for both planning and applying plans.
 //!
-//! Azure gives its resources no version: whether something that a list lacks is gone is asked by its id before anything rests
-//! on it. Nothing is read here.
+//! Azure resources have no version: before anything relies on a resource missing from a list being gone, it is queried
+//! by its id. Never reads anything itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::arm::answer::{Machine, NetworkInterface};
 use crate::arm::{Image, ResourceId, Tags};
 use crate::snapshot::azure::{InterfaceFacts, VmFacts};
 
-/// Returns VMs as a rollout takes them, by id in lower case.
+/// Converts VMs for a rollout, keyed by id in lower case.
 pub fn seen_vms(vms: impl IntoIterator<Item = VmFacts>) -> BTreeMap<Arc<str>, SeenVm> {
     let seen = |vm: VmFacts| {
         let VmFacts { id, vm_id, provisioning_state, tags, .. } = vm;
@@ -21,7 +21,7 @@ pub fn seen_vms(vms: impl IntoIterator<Item = VmFacts>) -> BTreeMap<Arc<str>, Se
     vms.into_iter().map(seen).collect()
 }
 
-/// Returns network interfaces as a rollout takes them, by id in lower case.
+/// Converts network interfaces for a rollout, keyed by id in lower case.
 pub fn seen_interfaces(
     interfaces: impl IntoIterator<Item = InterfaceFacts>,
 ) -> BTreeMap<Arc<str>, SeenInterface> {
@@ -41,7 +41,7 @@ fn ids(ids: &[ResourceId]) -> Vec<Arc<str>> {
     ids.iter().map(|id| id.to_string().into()).collect()
 }
 
-/// Returns a VM as planning takes it.
+/// Converts a VM for planning.
 #[must_use]
 pub fn vm(machine: Machine) -> VmFacts {
     let text = |text: Option<String>| text.map(Arc::from);
@@ -64,7 +64,7 @@ pub fn vm(machine: Machine) -> VmFacts {
     }
 }
 
-/// Returns a network interface as planning takes it.
+/// Converts a network interface for planning.
 #[must_use]
 pub fn interface(found: NetworkInterface) -> InterfaceFacts {
     InterfaceFacts {

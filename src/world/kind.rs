@@ -1,4 +1,4 @@
-//! All objects of one kind, as lists and answers to writes have them.
+//! All objects of one kind, merged from lists and responses to writes.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use serde_json::value::RawValue;
 
 use super::object::{Key, Stored, version};
 
-/// For how long a version is held against lists that are older. An API server whose storage was restored counts from further
-/// back: then its lists are right again after this.
+/// How long a known version takes precedence over older lists. An API server whose storage was restored counts from a
+/// lower version; its lists are accepted again after this time.
 const HELD_AGAINST_LISTS: SignedDuration = SignedDuration::from_mins(5);
 
-/// How many objects a page has that is handed on: as many as one of the API server.
+/// Number of objects per returned page, like a page of the API server.
 const PAGE: usize = 500;
 
-/// Why something was not taken for a list of objects.
+/// Why something is not a list of objects.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct NoList(String);
@@ -42,25 +42,24 @@ struct PageMeta {
 
 #[derive(Clone, Debug)]
 pub(super) struct Kind {
-    /// What its lists call themselves, and the version of their form.
+    /// `kind` and `apiVersion` of its lists.
     kind: Option<String>,
     api_version: Option<String>,
-    /// The version of the newest list; none where the API server does not count.
+    /// Version of the newest list; `None` if the API server's versions are not numbers.
     version: Option<u64>,
     /// When that list was taken.
     at: Timestamp,
     objects: BTreeMap<Key, Arc<Stored>>,
-    /// Objects without a name, as they are.
+    /// Objects without a name, unchanged.
     nameless: Vec<Arc<str>>,
 }
 
 impl Kind {
-    /// Puts the pages of a list together with what is known of the kind. Nothing where the list is older than one that was
-    /// taken: it came late.
+    /// Merges the pages of a list with the known objects of the kind. Returns `None` if a newer list was already taken.
     pub(super) fn of(pages: &[Vec<u8>], known: Option<&Self>, at: Timestamp) -> Result<Option<Self>, NoList> {
         let pages = pages.iter().map(|page| serde_json::from_slice::<Page<'_>>(page));
         let pages = pages.collect::<Result<Vec<_>, _>>().map_err(|error| NoList(error.to_string()))?;
-        // Pages of one list may be of several moments: what the first does not hold may have come since.
+        // Pages of one list may differ in version: an object missing from the first may have been created since.
         let listed = pages.iter().map(|page| page.metadata.resource_version.as_deref().and_then(version));
         let listed = listed.min().flatten();
         let is_late = |known: &Self| {
@@ -105,7 +104,7 @@ impl Kind {
         Ok(Some(found))
     }
 
-    /// Takes an object, unless a newer version of it is known, or a list from after this version does not hold it.
+    /// Stores an object, unless a newer version of it is known, or a list at least as new as this version lacks it.
     pub(super) fn take(&mut self, key: Key, object: Stored) {
         let is_late = match self.objects.get(&key) {
             Some(known) => known.is_newer(object.version),
@@ -126,7 +125,7 @@ impl Kind {
     }
 }
 
-/// All objects of a kind at one moment.
+/// All objects of a kind at one point in time.
 #[derive(Clone, Debug, Default)]
 pub struct Listing {
     kind: Option<String>,
@@ -137,21 +136,21 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Reads the pages of a list by themselves, such as the pods of one node.
+    /// Reads the pages of a separate list, such as the pods of one node.
     ///
     /// # Errors
-    /// A page is no list.
+    /// A page is not a list.
     pub fn of(pages: &[Vec<u8>]) -> Result<Self, NoList> {
         let kind = Kind::of(pages, None, Timestamp::UNIX_EPOCH)?;
         Ok(kind.as_ref().map(Kind::listing).unwrap_or_default())
     }
 
-    /// Returns the objects as JSON, those without a name last.
+    /// Returns the objects as JSON, unnamed ones last.
     pub fn objects(&self) -> impl Iterator<Item = &str> {
         self.objects.iter().chain(&self.nameless).map(|text| &**text)
     }
 
-    /// Returns the objects as pages of the API server's list; at least one.
+    /// Returns the objects as pages of an API server list; at least one page.
     #[must_use]
     pub fn pages(&self) -> Vec<Vec<u8>> {
         let said = |field: &str, text: &Option<String>| {

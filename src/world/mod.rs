@@ -1,15 +1,16 @@
-//! The objects of a cluster as they were last seen: one store for planning and for carrying plans out.
+//! The last known objects of a cluster: one store for planning and for applying plans.
 //!
 //! ```text
 //!  lists ─────────────▶ World ─┬─ pages ──▶ `manifests` ──▶ Snapshot: what plans are made from
 //!  answers to writes ─▶        └─ read  ──▶ Seen: what a rollout goes by
 //! ```
 //!
-//! Both sides see the same versions of the same objects, and see what this process wrote from the moment that the API server
-//! answers. Planning reads them with the parser of files, so that a live cluster and its dump mean the same; a rollout reads
-//! what [`read`] says. What Azure lists comes to both by [`azure`].
+//! Both sides see the same versions of the same objects, and see a write of this process once the API server responds.
+//! Planning parses them like files, so that a live cluster and its dump mean the same; a rollout uses the fields that
+//! [`read`] parses. [`azure`] converts Azure's lists for both.
 //!
-//! Must never take a part of a list for all of it, nor an object for gone because a list from before its last change lacks it.
+//! Never takes a partial list for a complete one, nor an object for deleted because a list from before its last change
+//! lacks it.
 
 pub mod azure;
 mod kind;
@@ -35,11 +36,10 @@ pub struct World {
 }
 
 impl World {
-    /// Takes all pages of the list of a kind. An object that was changed since the list was made stays as it is known, and
-    /// so does one that was made since.
+    /// Stores all pages of a kind's list. An object that was changed or created after the list keeps its known state.
     ///
     /// # Errors
-    /// A page is no list; nothing is taken then.
+    /// A page is not a list; nothing is stored then.
     pub fn listed(&mut self, path: &str, pages: &[Vec<u8>], at: Timestamp) -> Result<(), NoList> {
         let known = self.kinds.get(path);
         let kind = Kind::of(pages, known, at)?;
@@ -49,8 +49,8 @@ impl World {
         Ok(())
     }
 
-    /// Takes the answer to a write of an object or its status. Kinds that nobody has listed are passed over: one object is
-    /// not all of them.
+    /// Stores the response to a write of an object or its status. Kinds that were never listed are ignored: one object
+    /// is not the whole list.
     pub fn wrote(&mut self, path: &str, answer: &Value, at: Timestamp) {
         let kind = list_of(path).and_then(|list| self.kinds.get_mut(&list));
         if let (Some(kind), Some((key, object))) = (kind, Stored::of_value(answer, at)) {
@@ -58,15 +58,15 @@ impl World {
         }
     }
 
-    /// Returns all objects of a kind; nothing where it was never listed.
+    /// Returns all objects of a kind; `None` if it was never listed.
     #[must_use]
     pub fn listing(&self, path: &str) -> Option<Listing> {
         self.kinds.get(path).map(Kind::listing)
     }
 }
 
-/// Returns the path of the list of all objects of a kind, from that of one object, of its status, or of the list in its
-/// namespace; nothing for any other path.
+/// Returns the path of a kind's cluster-wide list, given the path of an object, of its status, or of a namespaced list;
+/// `None` for any other path.
 fn list_of(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
     let (version, rest) = match parts.as_slice() {

@@ -1,4 +1,4 @@
-//! One object as it is kept: its text without what nobody reads, and what tells its versions apart.
+//! A stored object: its text without unused fields, and its version.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
-/// The namespace, empty where it has none, and the name of an object.
+/// The namespace, empty if there is none, and the name of an object.
 pub(super) type Key = (String, String);
 
 /// An object of the cluster.
@@ -16,14 +16,14 @@ pub(super) type Key = (String, String);
 pub struct Stored {
     /// As JSON, without `managedFields`.
     pub text: Arc<str>,
-    /// The version by which a later one is newer; none where the API server does not count.
+    /// Version by which newer ones are detected; `None` if the API server's versions are not numbers.
     pub(super) version: Option<u64>,
     /// When this version was first seen.
     pub(super) since: Timestamp,
 }
 
 impl Stored {
-    /// Reads an object of a list; nothing where it has no name.
+    /// Reads an item of a list; `None` if it has no name.
     pub(super) fn of_item(item: &RawValue, since: Timestamp) -> Option<(Key, Self)> {
         let mut object: BTreeMap<String, &RawValue> = serde_json::from_str(item.get()).ok()?;
         let mut metadata: BTreeMap<String, &RawValue> =
@@ -40,7 +40,7 @@ impl Stored {
         Some((key, Self { text: text.into(), version, since }))
     }
 
-    /// Reads an object that a write answered with; nothing where it is none, or does not say its version.
+    /// Reads the object in the response to a write; `None` if it is not an object or has no version.
     pub(super) fn of_value(answer: &Value, since: Timestamp) -> Option<(Key, Self)> {
         #[derive(Deserialize)]
         struct Answer<'a> {
@@ -53,13 +53,13 @@ impl Stored {
         Self::of_item(&item, since).filter(|(_, object)| object.version.is_some())
     }
 
-    /// Whether this version is newer than another; where one does not count, none is.
+    /// Returns whether this version is newer than another; false if either is unknown.
     pub(super) fn is_newer(&self, other: Option<u64>) -> bool {
         self.version.zip(other).is_some_and(|(version, other)| version > other)
     }
 }
 
-/// Reads a `resourceVersion`. Kubernetes compares them as numbers.
+/// Parses a `resourceVersion`. Kubernetes compares them as numbers.
 pub(super) fn version(text: &str) -> Option<u64> {
     text.parse().ok()
 }

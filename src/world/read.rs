@@ -1,5 +1,6 @@
-//! Objects as they are stored, cut to what a rollout sees. An object that cannot be read fails its whole list: a list
-//! without it would be taken for all. A pod is taken for one that stays: nobody removes its node, and all else goes on.
+//! Parses stored objects into the fields that a rollout uses. An object that cannot be parsed fails its whole list,
+//! because the list would otherwise look complete without it. An unreadable pod only keeps its node from being removed;
+//! everything else continues.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use super::Listing;
 use super::seen::{SeenClaim, SeenNode, SeenPod};
 use crate::model::{ClaimName, Effect, NodeName, PodKey, PoolName, Taint, label};
 
-/// What an object of a list lacks or has wrong.
+/// A missing or invalid field in a listed object.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{object} cannot be read: {because}")]
 pub struct ReadFault {
@@ -163,10 +164,10 @@ fn taints(wire: Vec<WireTaint>) -> Vec<Taint> {
     wire.into_iter().filter_map(taint).collect()
 }
 
-/// Reads a NodeClaim.
+/// Parses a NodeClaim.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The missing or invalid field.
 pub fn claim(object: &Value) -> Result<(ClaimName, SeenClaim), ReadFault> {
     let Claim { metadata, spec, status } = parsed("NodeClaim", object)?;
     let seen = SeenClaim {
@@ -188,10 +189,10 @@ pub fn claim(object: &Value) -> Result<(ClaimName, SeenClaim), ReadFault> {
     Ok((ClaimName::new(metadata.name), seen))
 }
 
-/// Reads a Node.
+/// Parses a Node.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The missing or invalid field.
 pub fn node(object: &Value) -> Result<(NodeName, SeenNode), ReadFault> {
     let Node { metadata, spec, status } = parsed("node", object)?;
     let ready = status.conditions.iter().find(|condition| condition.kind == "Ready");
@@ -211,17 +212,17 @@ pub fn node(object: &Value) -> Result<(NodeName, SeenNode), ReadFault> {
     Ok((NodeName::new(metadata.name), seen))
 }
 
-/// Reads a pod; nothing of one that has no node.
+/// Parses a pod; `None` if it has no node.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The missing or invalid field.
 pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
     const MIRROR: &str = "kubernetes.io/config.mirror";
     const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
     let Pod { metadata, spec, status } = parsed("pod", object)?;
     let Some(node) = spec.node_name.filter(|name| !name.is_empty()) else { return Ok(None) };
     let says = |key: &str| metadata.annotations.get(key).is_some_and(|value| &**value == "true");
-    // As Karpenter: who tolerates its taint of a drained node stays until the VM goes.
+    // As in Karpenter, a pod that tolerates the taint of a drained node stays until the VM is deleted.
     let stays = spec.tolerations.iter().any(|toleration| {
         let WireToleration { key, operator, effect } = toleration;
         let key_is = match (key.as_deref(), operator.as_deref()) {
@@ -247,9 +248,9 @@ pub fn pod(object: &Value) -> Result<Option<SeenPod>, ReadFault> {
 /// The pods of a cluster.
 #[derive(Clone, Debug, Default)]
 pub struct Pods {
-    /// Those that have a node, sorted.
+    /// Pods bound to a node, sorted.
     pub bound: Vec<SeenPod>,
-    /// Those that wait for a node, with their UIDs.
+    /// Pending pods without a node, with their UIDs.
     pub waiting: BTreeMap<PodKey, Arc<str>>,
 }
 
@@ -261,7 +262,7 @@ impl Listing {
     ) -> Result<Vec<T>, ReadFault> {
         let mut found = Vec::new();
         for text in self.objects() {
-            // It was JSON when it was taken.
+            // The text was valid JSON when it was stored.
             let object: Value = serde_json::from_str(text)
                 .map_err(|error| ReadFault { object: kind.to_owned(), because: error.to_string() })?;
             found.extend(of(&object)?);
@@ -269,23 +270,23 @@ impl Listing {
         Ok(found)
     }
 
-    /// Reads NodeClaims.
+    /// Parses NodeClaims.
     ///
     /// # Errors
-    /// The first that cannot be read.
+    /// The first that cannot be parsed.
     pub fn claims(&self) -> Result<BTreeMap<ClaimName, SeenClaim>, ReadFault> {
         Ok(self.read("NodeClaim", |object| claim(object).map(Some))?.into_iter().collect())
     }
 
-    /// Reads Nodes.
+    /// Parses Nodes.
     ///
     /// # Errors
-    /// The first that cannot be read.
+    /// The first that cannot be parsed.
     pub fn nodes(&self) -> Result<BTreeMap<NodeName, SeenNode>, ReadFault> {
         Ok(self.read("node", |object| node(object).map(Some))?.into_iter().collect())
     }
 
-    /// Reads pods. Of those that cannot be read a stand-in stays on its node.
+    /// Parses pods. A pod that cannot be parsed is replaced by a stand-in on its node.
     #[must_use]
     pub fn pods(&self) -> Pods {
         let mut pods = Pods::default();
@@ -298,10 +299,10 @@ impl Listing {
         pods
     }
 
-    /// Reads VolumeAttachments, by their nodes.
+    /// Parses VolumeAttachments, grouped by node.
     ///
     /// # Errors
-    /// The first that cannot be read.
+    /// The first that cannot be parsed.
     pub fn attached(&self) -> Result<BTreeMap<NodeName, BTreeSet<Arc<str>>>, ReadFault> {
         let mut by_node: BTreeMap<NodeName, BTreeSet<Arc<str>>> = BTreeMap::new();
         for (node, name) in self.read("VolumeAttachment", attachment)? {
@@ -311,8 +312,8 @@ impl Listing {
     }
 }
 
-/// Reads a pod, as [`pod`] does. One that cannot be read counts as a pod that has neither ended nor stays: a node is not
-/// empty because nobody understands what is on it.
+/// Parses a pod like [`pod`]. One that cannot be parsed counts as a running pod that has to be drained: an unreadable
+/// pod does not make its node empty.
 #[must_use]
 pub fn pod_or_stand_in(item: &Value) -> Option<SeenPod> {
     pod(item).unwrap_or_else(|_| unreadable(item))
@@ -334,7 +335,7 @@ fn unreadable(item: &Value) -> Option<SeenPod> {
     })
 }
 
-/// Reads a pod that waits for a node, with its UID; nothing of one that has a node, has ended or is being deleted.
+/// Parses a pending pod without a node, with its UID; `None` if it has a node, has ended or is being deleted.
 #[must_use]
 pub fn waiting(object: &Value) -> Option<(PodKey, Arc<str>)> {
     let text = |part: &str, field: &str| object[part][field].as_str().filter(|text| !text.is_empty());
@@ -346,10 +347,10 @@ pub fn waiting(object: &Value) -> Option<(PodKey, Arc<str>)> {
     Some((PodKey::new(namespace, text("metadata", "name")?), text("metadata", "uid")?.into()))
 }
 
-/// Reads the node of a VolumeAttachment that is attached, and its name.
+/// Parses a VolumeAttachment into its node and its name.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The missing or invalid field.
 pub fn attachment(object: &Value) -> Result<Option<(NodeName, Arc<str>)>, ReadFault> {
     let name = object["metadata"]["name"].as_str().unwrap_or("?");
     let node = object["spec"]["nodeName"].as_str().ok_or_else(|| ReadFault {

@@ -1,7 +1,7 @@
-//! What a rollout sees of the world before each step: the objects that its changes touch, and nothing else.
+//! The state of the world that a rollout sees before each step: only the objects that its changes touch.
 //!
-//! A part that could not be read is absent, never empty: nothing is concluded from what nobody saw. Values only; reading
-//! them is `read`.
+//! A part that could not be read is absent, never empty: nothing is concluded from missing data. Values only; `read`
+//! parses them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use serde_json::Value;
 
 use crate::model::{ClaimName, NodeName, PodKey, PoolName, Taint};
 
-/// The world, as far as a rollout touches it.
+/// The part of the world that a rollout touches.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Seen {
-    /// When it was seen.
+    /// Time of the observation.
     pub at: Timestamp,
     /// NodeClaims by name.
     pub claims: Option<BTreeMap<ClaimName, SeenClaim>>,
     /// Nodes by name.
     pub nodes: Option<BTreeMap<NodeName, SeenNode>>,
-    /// Pods that have a node, sorted.
+    /// Pods bound to a node, sorted.
     pub pods: Option<Vec<SeenPod>>,
-    /// Pods that wait for a node, with their UIDs.
+    /// Pending pods without a node, with their UIDs.
     pub waiting: Option<BTreeMap<PodKey, Arc<str>>>,
-    /// Nodes that volumes are attached to, with the VolumeAttachments.
+    /// Nodes with attached volumes, and their VolumeAttachments.
     pub attached: Option<BTreeMap<NodeName, BTreeSet<Arc<str>>>>,
     /// VMs of the node resource group, by id in lower case.
     pub vms: Option<BTreeMap<Arc<str>, SeenVm>>,
@@ -37,7 +37,7 @@ pub struct Seen {
 pub struct SeenClaim {
     /// Its UID.
     pub uid: Arc<str>,
-    /// The version of the object, by which a write is refused if another came first.
+    /// Resource version, for optimistic locking of writes.
     pub version: Arc<str>,
     /// Its NodePool.
     pub pool: Option<PoolName>,
@@ -47,21 +47,21 @@ pub struct SeenClaim {
     pub annotations: BTreeMap<Arc<str>, Arc<str>>,
     /// Finalizers.
     pub finalizers: Vec<Arc<str>>,
-    /// Taints of `spec`, and those that the node loses while it starts.
+    /// Taints of `spec.taints`.
     pub taints: Vec<Taint>,
-    /// Taints that the node loses while it starts.
+    /// Taints that are removed while the node starts.
     pub startup_taints: Vec<Taint>,
     /// The VM, as `providerID`.
     pub provider_id: Option<Arc<str>>,
     /// Its Node.
     pub node: Option<NodeName>,
-    /// Conditions as they stand in `status`.
+    /// Conditions of `status`, unchanged.
     pub conditions: Vec<Value>,
-    /// What it promises at least, by resource.
+    /// Minimum resources that it requests, by name.
     pub promised: BTreeMap<Arc<str>, Value>,
-    /// When it was made.
+    /// Creation time.
     pub created: Option<Timestamp>,
-    /// Since when it is being deleted.
+    /// Time since which it is being deleted.
     pub deleting_since: Option<Timestamp>,
 }
 
@@ -70,7 +70,7 @@ pub struct SeenClaim {
 pub struct SeenNode {
     /// Its UID.
     pub uid: Arc<str>,
-    /// The version of the object.
+    /// Resource version.
     pub version: Arc<str>,
     /// The VM.
     pub provider_id: Option<Arc<str>>,
@@ -82,11 +82,11 @@ pub struct SeenNode {
     pub finalizers: Vec<Arc<str>>,
     /// Taints.
     pub taints: Vec<Taint>,
-    /// Whether it says that it is Ready.
+    /// Whether its condition `Ready` is true.
     pub is_ready: bool,
-    /// What it has, as it stands in `status`.
+    /// Capacity of `status`, unchanged.
     pub capacity: Value,
-    /// What pods may use, as it stands in `status`.
+    /// Allocatable resources of `status`, unchanged.
     pub allocatable: Value,
     /// Whether it is being deleted.
     pub is_deleting: bool,
@@ -103,17 +103,17 @@ pub struct SeenPod {
     pub node: NodeName,
     /// Whether it has ended: `Succeeded` or `Failed`.
     pub has_ended: bool,
-    /// Whether a DaemonSet makes it.
+    /// Whether it is owned by a DaemonSet.
     pub is_of_daemon_set: bool,
-    /// Whether it stands for a static pod.
+    /// Whether it is the mirror pod of a static pod.
     pub is_mirror: bool,
     /// Whether its priority class is one of Kubernetes' own.
     pub is_critical: bool,
-    /// Whether it tolerates the taint of a node that is drained, and stays.
+    /// Whether it tolerates the taint of a drained node, so draining skips it.
     pub stays: bool,
     /// Whether it has `karpenter.sh/do-not-disrupt`.
     pub is_do_not_disrupt: bool,
-    /// When it must be gone, where it is being deleted.
+    /// Deletion deadline, if it is being deleted.
     pub gone_by: Option<Timestamp>,
 }
 
@@ -122,9 +122,9 @@ pub struct SeenPod {
 pub struct SeenVm {
     /// Its id, as Azure writes it.
     pub id: Arc<str>,
-    /// What no other VM ever has.
+    /// Azure's unique VM id, never reused.
     pub vm_id: Option<Arc<str>>,
-    /// How far it has come.
+    /// Provisioning state.
     pub state: Provisioning,
     /// Its tags.
     pub tags: BTreeMap<Arc<str>, Arc<str>>,
@@ -135,27 +135,27 @@ pub struct SeenVm {
 pub struct SeenInterface {
     /// Its id, as Azure writes it.
     pub id: Arc<str>,
-    /// How far it has come.
+    /// Provisioning state.
     pub state: Provisioning,
     /// Its tags.
     pub tags: BTreeMap<Arc<str>, Arc<str>>,
 }
 
-/// How far a resource of Azure has come (`provisioningState`).
+/// Provisioning state of an Azure resource (`provisioningState`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provisioning {
-    /// It is there.
+    /// It exists.
     Succeeded,
-    /// It failed, or was given up.
+    /// It failed or was cancelled.
     Failed,
-    /// It goes.
+    /// It is being deleted.
     Deleting,
-    /// Anything else, which is not an end.
+    /// Any other state, none of them final.
     Underway,
 }
 
 impl Provisioning {
-    /// Reads Azure's word; none means that it is there.
+    /// Parses Azure's state; `None` means that the resource exists.
     #[must_use]
     pub fn of(word: Option<&str>) -> Self {
         match word {
@@ -183,7 +183,7 @@ impl SeenClaim {
         self.condition(kind).is_some_and(|condition| condition["status"] == "True")
     }
 
-    /// Returns since when the condition of this type is as it is.
+    /// Returns the last transition time of the condition of this type.
     #[must_use]
     pub fn since(&self, kind: &str) -> Option<Timestamp> {
         self.condition(kind)?["lastTransitionTime"].as_str()?.parse().ok()
@@ -191,33 +191,34 @@ impl SeenClaim {
 }
 
 impl SeenPod {
-    /// Returns whether a drain waits for it: static pods, those that have ended and those that stay are left alone.
+    /// Returns whether a drain waits for this pod: mirror pods, ended pods and pods that tolerate the drain taint are
+    /// skipped.
     #[must_use]
     pub const fn is_drained(&self) -> bool {
         !self.is_mirror && !self.has_ended && !self.stays
     }
 
-    /// Returns whether the node is not empty because of it.
+    /// Returns whether this pod makes its node non-empty.
     #[must_use]
     pub const fn is_of_workload(&self) -> bool {
         !self.is_mirror && !self.has_ended && !self.is_of_daemon_set
     }
 }
 
-/// The objects of a [`Seen`] that was read whole.
+/// The objects of a completely read [`Seen`].
 #[derive(Clone, Copy, Debug)]
 pub struct Whole<'s> {
-    /// When it was seen.
+    /// Time of the observation.
     pub at: Timestamp,
     /// NodeClaims.
     pub claims: &'s BTreeMap<ClaimName, SeenClaim>,
     /// Nodes.
     pub nodes: &'s BTreeMap<NodeName, SeenNode>,
-    /// Pods that have a node.
+    /// Pods bound to a node.
     pub pods: &'s [SeenPod],
-    /// Pods that wait for a node, with their UIDs.
+    /// Pending pods without a node, with their UIDs.
     pub waiting: &'s BTreeMap<PodKey, Arc<str>>,
-    /// Nodes that volumes are attached to, with the VolumeAttachments.
+    /// Nodes with attached volumes, and their VolumeAttachments.
     pub attached: &'s BTreeMap<NodeName, BTreeSet<Arc<str>>>,
     /// VMs by id in lower case.
     pub vms: &'s BTreeMap<Arc<str>, SeenVm>,
@@ -226,7 +227,7 @@ pub struct Whole<'s> {
 }
 
 impl Seen {
-    /// Returns all of it, or nothing where a part could not be read.
+    /// Returns all parts, or `None` if one could not be read.
     #[must_use]
     pub fn whole(&self) -> Option<Whole<'_>> {
         let Self { at, claims, nodes, pods, waiting, attached, vms, interfaces } = self;
@@ -244,13 +245,13 @@ impl Seen {
 }
 
 impl<'s> Whole<'s> {
-    /// Returns the VM with this id, whatever the case of its letters.
+    /// Returns the VM with this id, ignoring case.
     #[must_use]
     pub fn vm(&self, id: &str) -> Option<&'s SeenVm> {
         self.vms.get(id.to_ascii_lowercase().as_str())
     }
 
-    /// Returns the network interface with this id, whatever the case of its letters.
+    /// Returns the network interface with this id, ignoring case.
     #[must_use]
     pub fn interface(&self, id: &str) -> Option<&'s SeenInterface> {
         self.interfaces.get(id.to_ascii_lowercase().as_str())
@@ -272,8 +273,8 @@ impl<'s> Whole<'s> {
     }
 }
 
-/// Whether two ids are of one resource, whatever the case of their letters: looked at from their ends, since ids of one
-/// group begin alike.
+/// Returns whether two ids name the same resource, ignoring case. Compares from the end because ids of one resource
+/// group share a prefix.
 fn is_same_id(one: &str, other: &str) -> bool {
     let mut from_end = one.bytes().rev().zip(other.bytes().rev());
     one.len() == other.len() && from_end.all(|(one, other)| one.eq_ignore_ascii_case(&other))

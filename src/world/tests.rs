@@ -19,7 +19,7 @@ fn page(version: u32, claims: &[(&str, u32)]) -> Vec<Vec<u8>> {
     vec![json!({"kind": "NodeClaimList", "metadata": metadata, "items": items}).to_string().into_bytes()]
 }
 
-/// The names and versions of the objects that are known.
+/// Returns the names and versions of the known objects.
 fn known(world: &World) -> String {
     let listing = world.listing(CLAIMS).expect("it was listed");
     let objects = listing.objects().map(|text| serde_json::from_str::<Value>(text).unwrap());

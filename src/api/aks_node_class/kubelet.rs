@@ -1,4 +1,5 @@
 //! Settings of the kubelet in an AKSNodeClass.
+//!
 //! Must never hold a default in code: an absent setting is absent, the schema says what the API server fills in.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
 //! Swap and huge pages of a node's Linux, in an AKSNodeClass.
+//!
 //! Must never compute a size: sizes stay text.
 
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
 //! DNS on each node, in an AKSNodeClass.
+//!
 //! Must never resolve or order zones: the list is kept as it was written.
 
 use serde::{Deserialize, Serialize};

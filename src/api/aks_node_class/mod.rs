@@ -1,5 +1,6 @@
-//! `karpenter.azure.com/v1beta1` AKSNodeClass: how the VMs of a pool are made.
-//! Must stay field for field what the CRD of Karpenter's Azure provider accepts.
+//! `karpenter.azure.com/v1beta1` AKSNodeClass: how the VMs of a pool are created.
+//!
+//! Must match the CRD of Karpenter's Azure provider field for field.
 
 mod kubelet;
 mod linux_os;

@@ -1,5 +1,6 @@
-//! What was last seen of an AKSNodeClass.
-//! Must only be read: nothing in a plan may depend on a status that is out of date without saying so.
+//! The last observed state of an AKSNodeClass.
+//!
+//! Must only be read: no plan may depend on an outdated status without saying so.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,5 +1,6 @@
 //! Kernel settings of a node, in an AKSNodeClass.
-//! Must hold only what AKS lets users set, with AKS's ranges.
+//!
+//! Must contain only what AKS lets users set, with AKS's ranges.
 
 use serde::{Deserialize, Serialize};
 

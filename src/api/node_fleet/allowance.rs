@@ -1,4 +1,5 @@
-//! Standing bounds of a NodeFleet: changes inside of them need no review.
+//! Standing limits of a NodeFleet: changes within them need no review.
+//!
 //! Must only narrow: an allowance never permits what a NodePool forbids.
 
 use serde::{Deserialize, Serialize};

@@ -1,5 +1,6 @@
-//! How many people must have approved a plan, and whose approval counts.
-//! Must never be read of a pull request: whoever is to be approved must not choose by whom.
+//! The number of people who must approve a plan, and whose approvals count.
+//!
+//! Must never be read from a pull request: its author must not choose the approvers.
 
 use serde::{Deserialize, Serialize};
 

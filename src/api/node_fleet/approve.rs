@@ -1,5 +1,6 @@
 //! Exceptions to a NodeFleet's mode, by class of change.
-//! Must name exactly the classes that every output of nodeform names.
+//!
+//! Must use exactly the class names of every output of nodeform.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,6 @@
 //! Limits, prices, freezes and safety of a NodeFleet.
-//! Must keep money as the text that was written; `policy` makes it millionths of a dollar.
+//!
+//! Must keep money as the text that was written; `policy` converts it to millionths of a dollar.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! Which cluster a NodeFleet is about, and where its plans are reviewed.
+//! The cluster of a NodeFleet, and the place where its plans are reviewed.
+//!
 //! Must never hold a secret: credentials are found at run time.
 
 use serde::{Deserialize, Serialize};

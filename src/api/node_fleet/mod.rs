@@ -1,5 +1,6 @@
-//! `nodeform.dev/v1alpha1` NodeFleet: how nodeform treats one cluster as a whole.
-//! All fields are optional; offline plans work without the object. Must never hold what a NodePool already says.
+//! `nodeform.dev/v1alpha1` NodeFleet: nodeform's settings for one cluster as a whole.
+//!
+//! All fields are optional; offline plans work without the object. Must never duplicate what a NodePool says.
 
 mod allowance;
 mod approvals;

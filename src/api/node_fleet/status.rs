@@ -1,4 +1,4 @@
-//! What was last seen of a fleet, and what is in progress. Must never be read to decide anything.
+//! The last observed state of a fleet, and the changes in progress. Must never be used for decisions.
 
 use serde::{Deserialize, Serialize};
 

@@ -1,4 +1,5 @@
-//! The facts of a managed cluster that nodes depend on.
+//! Facts of a managed cluster that nodes depend on.
+//!
 //! Must never hold a kubeconfig or a service principal's secret.
 
 use std::collections::BTreeMap;
@@ -16,19 +17,19 @@ pub struct ManagedCluster {
     pub id: ResourceId,
     /// Its name.
     pub name: String,
-    /// Azure's region.
+    /// The Azure region.
     pub location: String,
-    /// The tenant of its identity.
+    /// The tenant of the cluster's identity.
     pub tenant: Option<String>,
     /// `Succeeded`, `Updating` and so on.
     pub provisioning_state: Option<String>,
-    /// Whether it runs.
+    /// Whether the cluster is running.
     pub power_state: Option<PowerState>,
-    /// The version of Kubernetes that its API server has: `currentKubernetesVersion`, else the one asked for.
+    /// The API server's Kubernetes version: `currentKubernetesVersion`, otherwise the requested one.
     pub kubernetes_version: Option<String>,
     /// Host of its API server.
     pub fqdn: Option<String>,
-    /// Host of its API server within its network, of a private cluster.
+    /// Host of a private cluster's API server within its network.
     pub private_fqdn: Option<String>,
     /// The resource group of its nodes.
     pub node_resource_group: Option<String>,
@@ -38,7 +39,7 @@ pub struct ManagedCluster {
     pub agent_pools: Vec<AgentPool>,
     /// The kubelet's identity.
     pub kubelet_identity: Option<ClusterIdentity>,
-    /// The user and SSH keys of its nodes.
+    /// The admin user of its nodes.
     pub admin_username: Option<String>,
     /// SSH keys of its nodes.
     pub ssh_public_keys: Vec<String>,
@@ -46,22 +47,22 @@ pub struct ManagedCluster {
     pub node_provisioning_mode: Option<String>,
     /// The disk encryption set of its nodes.
     pub disk_encryption_set: Option<ResourceId>,
-    /// Whether nodes go to the internet through a proxy.
+    /// Whether nodes reach the internet through a proxy.
     pub has_http_proxy: bool,
-    /// Whether nodes trust CAs of the user.
+    /// Whether nodes trust custom CAs.
     pub has_custom_ca: bool,
-    /// Properties that are not named here.
+    /// All other properties.
     pub rest: BTreeMap<String, Value>,
 }
 
-/// Whether a cluster runs.
+/// Power state of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PowerState {
-    /// It runs.
+    /// Running.
     Running,
-    /// It is stopped.
+    /// Stopped.
     Stopped,
-    /// Another word.
+    /// Any other value.
     Other(String),
 }
 
@@ -80,7 +81,7 @@ pub struct NetworkProfile {
     /// The address of the cluster's DNS.
     #[serde(rename = "dnsServiceIP")]
     pub dns_service_ip: Option<String>,
-    /// The pods' range.
+    /// The address range of pods.
     pub pod_cidr: Option<String>,
     /// How nodes reach the internet.
     pub outbound_type: Option<String>,
@@ -99,16 +100,16 @@ pub struct AgentPool {
     /// `System`, `User`, `Gateway`.
     #[serde(default)]
     pub mode: Option<String>,
-    /// The subnet of its nodes; absent: AKS's own.
+    /// The subnet of its nodes; absent: AKS's own subnet.
     #[serde(default, rename = "vnetSubnetID")]
     pub subnet: Option<String>,
-    /// Whether the cluster autoscaler sizes it.
+    /// Whether the cluster autoscaler scales it.
     #[serde(default)]
     pub enable_auto_scaling: Option<bool>,
-    /// Its nodes.
+    /// Number of its nodes.
     #[serde(default)]
     pub count: Option<i64>,
-    /// Its size.
+    /// Its VM size.
     #[serde(default)]
     pub vm_size: Option<String>,
     /// Labels of its nodes.
@@ -123,7 +124,7 @@ pub struct AgentPool {
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ClusterIdentity {
-    /// Its resource.
+    /// Its resource id.
     #[serde(default)]
     pub resource_id: Option<String>,
     /// Its client id.
@@ -173,10 +174,10 @@ struct WireProperties {
     disk_encryption_set_id: Option<String>,
     http_proxy_config: Option<Value>,
     security_profile: Option<WireSecurity>,
-    /// Never kept: it can hold a secret.
+    /// Never stored: it can contain a secret.
     #[serde(rename = "servicePrincipalProfile")]
     _service_principal_profile: Option<serde::de::IgnoredAny>,
-    /// Never kept: it can hold a password.
+    /// Never stored: it can contain a password.
     #[serde(rename = "windowsProfile")]
     _windows_profile: Option<serde::de::IgnoredAny>,
     #[serde(flatten)]
@@ -271,7 +272,7 @@ fn power_state(code: String) -> PowerState {
     }
 }
 
-/// A proxy that is named and not switched off.
+/// Returns whether a proxy is configured and not disabled.
 fn is_proxy(config: &Value) -> bool {
     let is_off = config.get("enabled") == Some(&Value::Bool(false));
     let named = ["httpProxy", "httpsProxy"].iter().any(|key| config.get(key).is_some_and(Value::is_string));

@@ -1,23 +1,24 @@
-//! Versions of an image in a community gallery.
-//! Must never choose: which is newest is `plan`'s rule.
+//! Versions of a community gallery image.
+//!
+//! Must never choose one: the newest is determined by `plan`.
 
 use jiff::Timestamp;
 use serde::Deserialize;
 
 use super::reading::Answer;
 
-/// One version of an image.
+/// A version of an image.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ImageVersion {
-    /// The version, as `202507.01.0`.
+    /// The version, such as `202507.01.0`.
     pub name: String,
-    /// The id that a VM is made from, where Azure gives it: `/CommunityGalleries/G/Images/D/Versions/V`.
+    /// The image id for creating VMs, if Azure provides it: `/CommunityGalleries/G/Images/D/Versions/V`.
     pub unique_id: Option<String>,
-    /// When it was published.
+    /// Publication date.
     pub published: Option<Timestamp>,
-    /// When it is no longer kept.
+    /// End of life.
     pub end_of_life: Option<Timestamp>,
-    /// Whether its publisher does not want it to be the newest.
+    /// Whether the publisher excludes it from `latest`.
     pub exclude_from_latest: bool,
 }
 

@@ -1,5 +1,6 @@
-//! Load balancers as Azure shows them, and which of their pools a node joins.
-//! Must never join a pool by addresses: AKS keeps those itself.
+//! Load balancers as returned by Azure, and which of their pools a node joins.
+//!
+//! Must never join a pool by addresses: AKS manages those itself.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,9 +8,9 @@ use serde_json::Value;
 use super::reading::Answer;
 use crate::arm::{BackendPool, ResourceId};
 
-/// Load balancers of AKS whose pools nodes join.
+/// AKS load balancers whose pools nodes join.
 const NAMES: &[&str] = &["kubernetes", "kubernetes-internal"];
-/// Pools of those that nodes do not join: IPv6 is not supported.
+/// Pools of these that nodes do not join: IPv6 is not supported.
 const PASSED_OVER: &[&str] = &["kubernetes-ipv6", "aksOutboundBackendPool-ipv6"];
 
 /// A load balancer.
@@ -28,12 +29,12 @@ pub struct LoadBalancer {
 pub struct Pool {
     /// Its id.
     pub id: ResourceId,
-    /// Whether its members are addresses (`loadBalancerBackendAddresses` without NICs) instead of NICs.
+    /// Whether its members are IP addresses (`loadBalancerBackendAddresses` without NICs) instead of NICs.
     pub is_by_address: bool,
 }
 
 impl LoadBalancer {
-    /// The pools that a node's NIC joins; none of a load balancer that is not AKS's.
+    /// Returns the pools that a node's NIC joins; empty if the load balancer is not AKS's.
     #[must_use]
     pub fn pools_of_nodes(&self) -> Vec<BackendPool> {
         if !NAMES.iter().any(|name| name.eq_ignore_ascii_case(&self.name)) {
@@ -111,7 +112,8 @@ impl Answer for LoadBalancer {
     }
 }
 
-/// A pool of NICs lists the addresses of those NICs too, with a reference to each; one by addresses has none.
+/// Returns whether a pool's members are IP addresses. A pool of NICs lists the NICs' addresses too, but each with a
+/// reference to its NIC.
 fn is_by_address(pool: &WirePoolProperties) -> bool {
     pool.backend_ip_configurations.is_empty()
         && pool.load_balancer_backend_addresses.iter().any(|address| {

@@ -1,5 +1,6 @@
-//! A VM as Azure shows it.
-//! Must never hold customData, which Azure does not return, nor look for it.
+//! A VM as returned by Azure.
+//!
+//! Must never contain or expect customData, which Azure does not return.
 
 use std::collections::BTreeMap;
 
@@ -17,23 +18,23 @@ pub struct Machine {
     pub id: ResourceId,
     /// Its name.
     pub name: String,
-    /// Azure's region.
+    /// The Azure region.
     pub location: String,
-    /// Azure's own id, another one after a VM of the same name was deleted and made again.
+    /// Azure's unique id, which changes when a VM of the same name is deleted and created again.
     pub vm_id: Option<String>,
     /// Its tags.
     pub tags: Tags,
-    /// The zone within the region; none: regional.
+    /// The zone within the region; `None`: regional.
     pub zone: Option<String>,
-    /// The size.
+    /// The VM size.
     pub size: Option<String>,
     /// `Regular`, `Spot` or `Low`; absent means `Regular`.
     pub priority: Option<String>,
-    /// `Creating`, `Updating`, `Deleting`, `Succeeded`, `Failed`, or one that is not known yet.
+    /// `Creating`, `Updating`, `Deleting`, `Succeeded`, `Failed`, or an unknown value.
     pub provisioning_state: Option<String>,
-    /// What its OS disk is made from, where that is a gallery's image.
+    /// The source image of its OS disk, if it is from a gallery.
     pub image: Option<Image>,
-    /// When it was made.
+    /// Creation time.
     pub time_created: Option<Timestamp>,
     /// Its NICs, primary first.
     pub network_interfaces: Vec<ResourceId>,
@@ -41,7 +42,7 @@ pub struct Machine {
     pub os_disk: Option<OsDisk>,
     /// Its user-assigned identities.
     pub identities: Vec<ResourceId>,
-    /// Properties that are not named here.
+    /// All other properties.
     pub rest: BTreeMap<String, Value>,
 }
 
@@ -50,11 +51,11 @@ pub struct Machine {
 pub struct OsDisk {
     /// Its name.
     pub name: Option<String>,
-    /// The managed disk's id; none for one on the host.
+    /// The managed disk's id; `None` if the disk is on the host.
     pub id: Option<ResourceId>,
     /// Its size in GB.
     pub size_gb: Option<i64>,
-    /// `CacheDisk`, `ResourceDisk` or `NvmeDisk`; none for a managed one.
+    /// `CacheDisk`, `ResourceDisk` or `NvmeDisk`; `None` for a managed disk.
     pub placement: Option<String>,
 }
 

@@ -1,7 +1,7 @@
-//! Answers of Azure as small structs of our own.
+//! Azure's answers as small structs of our own.
 //!
-//! Each keeps the fields that it does not name, so that a snapshot or a difference can show them. A field that Azure
-//! left out is absent, never a default. Must never fail for a field that is unknown, or has an unknown value.
+//! Each keeps unknown fields, so that a snapshot or a difference can show them. A field that Azure omitted is absent,
+//! never a default. Must never fail because of an unknown field or value.
 
 mod cluster;
 mod image_version;

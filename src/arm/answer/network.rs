@@ -1,5 +1,6 @@
-//! NICs, subnets and security groups as Azure shows them.
-//! Must never count free addresses of a subnet: Azure alone knows them.
+//! NICs, subnets and security groups as returned by Azure.
+//!
+//! Must never count a subnet's free addresses: only Azure knows them.
 
 use std::collections::BTreeMap;
 
@@ -18,21 +19,21 @@ pub struct NetworkInterface {
     pub name: String,
     /// Its tags.
     pub tags: Tags,
-    /// The VM that it belongs to; none: it is free, or reserved after a VM failed.
+    /// The VM that it is attached to; `None`: free, or reserved after a VM's creation failed.
     pub machine: Option<ResourceId>,
-    /// The subnets of its addresses, each once, in their order.
+    /// The distinct subnets of its addresses, in their order.
     pub subnets: Vec<ResourceId>,
-    /// How many addresses it has.
+    /// Number of its addresses.
     pub addresses: usize,
     /// Its security group.
     pub security_group: Option<ResourceId>,
     /// The backend pools of its addresses.
     pub backend_pools: Vec<ResourceId>,
-    /// Whether packets go past the host's switch.
+    /// Whether accelerated networking is enabled.
     pub accelerated_networking: Option<bool>,
-    /// `Succeeded`, `Updating`, `Deleting`, `Failed`, or one that is not known yet.
+    /// `Succeeded`, `Updating`, `Deleting`, `Failed`, or an unknown value.
     pub provisioning_state: Option<String>,
-    /// Properties that are not named here.
+    /// All other properties.
     pub rest: BTreeMap<String, Value>,
 }
 
@@ -41,7 +42,7 @@ pub struct NetworkInterface {
 pub struct Subnet {
     /// Its id.
     pub id: ResourceId,
-    /// Its ranges of addresses, as `10.224.0.0/16`.
+    /// Its address prefixes, such as `10.224.0.0/16`.
     pub prefixes: Vec<String>,
     /// Its security group.
     pub security_group: Option<ResourceId>,
@@ -49,7 +50,7 @@ pub struct Subnet {
     pub route_table: Option<ResourceId>,
     /// `Succeeded` and so on.
     pub provisioning_state: Option<String>,
-    /// Properties that are not named here.
+    /// All other properties.
     pub rest: BTreeMap<String, Value>,
 }
 
@@ -62,7 +63,7 @@ pub struct SecurityGroup {
     pub name: String,
     /// Its tags.
     pub tags: Tags,
-    /// Properties that are not named here: its rules.
+    /// All other properties, including its rules.
     pub rest: BTreeMap<String, Value>,
 }
 
@@ -120,7 +121,7 @@ pub struct GroupProperties {
     rest: Rest,
 }
 
-/// A reference to a resource by its id.
+/// A reference to a resource by id.
 #[derive(Deserialize)]
 struct Reference {
     #[serde(default)]

@@ -1,5 +1,6 @@
 //! The state of a long-running operation.
-//! Must never take an unknown state for an end: only three words are ends.
+//!
+//! Must never interpret an unknown state as final: only three values are final.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -7,30 +8,30 @@ use serde_json::Value;
 use super::reading::Answer;
 use crate::arm::fault::ErrorBody;
 
-/// How far an operation is, from its own resource or from `provisioningState`.
+/// State of an operation, from the operation resource or from `provisioningState`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OperationState {
-    /// How far it is.
+    /// The state.
     pub state: State,
-    /// What went wrong, where it failed.
+    /// The error, if it failed.
     pub error: Option<ErrorBody>,
 }
 
-/// How far an operation is.
+/// State of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It goes on.
+    /// In progress.
     Running,
-    /// It has ended well.
+    /// Succeeded.
     Succeeded,
-    /// It has failed.
+    /// Failed.
     Failed,
-    /// It was cancelled.
+    /// Canceled.
     Canceled,
 }
 
 impl State {
-    /// Reads a state: only Azure's three words are ends, any other one goes on.
+    /// Parses a state: only Azure's three final values end an operation.
     #[must_use]
     pub fn of(word: &str) -> Self {
         let is = |end: &str| word.eq_ignore_ascii_case(end);
@@ -45,7 +46,7 @@ impl State {
         }
     }
 
-    /// Reads the `properties.provisioningState` of a resource; one without has nothing to wait for.
+    /// Reads the `properties.provisioningState` of a resource; without one, there is nothing to wait for.
     #[must_use]
     pub fn of_resource(resource: &Value) -> Self {
         let state = resource.pointer("/properties/provisioningState").and_then(Value::as_str);

@@ -1,5 +1,6 @@
 //! One page of a list.
-//! Must never take a page without `value` for an empty one.
+//!
+//! Must never treat a page without `value` as empty.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -9,9 +10,9 @@ use super::reading::Answer;
 /// One page of a list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Page {
-    /// The items of this page, as they came.
+    /// The items of this page, unparsed.
     pub items: Vec<Value>,
-    /// Where the next page is; none: this was the last.
+    /// URL of the next page; `None`: this is the last one.
     pub next_link: Option<String>,
 }
 

@@ -1,4 +1,5 @@
-//! What the caller may do, as Azure lists it.
+//! The caller's permissions, as Azure lists them.
+//!
 //! Must never be cached beyond one command: roles change.
 
 use std::collections::BTreeMap;
@@ -8,17 +9,17 @@ use serde_json::Value;
 
 use super::reading::Answer;
 
-/// What one role lets the caller do.
+/// Permissions granted by one role.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Permission {
-    /// Actions that it grants, with `*`.
+    /// Granted actions, with `*` as wildcard.
     #[serde(default)]
     pub actions: Vec<String>,
-    /// Actions that it excepts.
+    /// Excluded actions.
     #[serde(default)]
     pub not_actions: Vec<String>,
-    /// Fields that are not named here.
+    /// All other fields.
     #[serde(flatten)]
     pub rest: BTreeMap<String, Value>,
 }

@@ -1,49 +1,50 @@
-//! How an answer becomes a struct.
-//! Must never quote a value of an answer in a fault: customData or a token could be one.
+//! Parses answers into structs.
+//!
+//! Must never quote a value of an answer in a fault: it could be customData or a token.
 
 use std::collections::BTreeMap;
 
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-/// Fields that a struct does not name, by name.
+/// Fields without a member of their own, by name.
 pub(super) type Rest = BTreeMap<String, Value>;
 
-/// Why an answer is not what its API promises.
+/// Why an answer does not match its API.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the answer is no {what}: {why}")]
 pub struct AnswerFault {
-    /// What was asked for, as `virtual machine`.
+    /// The requested object, such as `virtual machine`.
     pub what: &'static str,
-    /// What is wrong with it, without its values.
+    /// The problem, without values.
     pub why: String,
 }
 
-/// Something that can be read from an answer.
+/// A type that can be parsed from an answer.
 pub trait Answer: Sized {
-    /// What it is, for people.
+    /// Display name of the object.
     const WHAT: &'static str;
-    /// What Azure writes.
+    /// Azure's representation.
     type Wire: DeserializeOwned;
 
-    /// Takes what is needed.
+    /// Converts from Azure's representation.
     ///
     /// # Errors
-    /// What is missing.
+    /// The missing part.
     fn of(wire: Self::Wire) -> Result<Self, String>;
 }
 
-/// Reads one answer.
+/// Parses one answer.
 ///
 /// # Errors
-/// When a field that makes it what it is, is missing or of another type.
+/// A required field is missing or has another type.
 pub fn read<A: Answer>(json: Value) -> Result<A, AnswerFault> {
     let fault = |why| AnswerFault { what: A::WHAT, why };
     let wire = serde_json::from_value(json).map_err(|error| fault(without_values(&error)))?;
     A::of(wire).map_err(fault)
 }
 
-/// Serde quotes the value that it did not expect: only its own words are kept.
+/// Returns the message without the unexpected value, which serde quotes.
 fn without_values(error: &serde_json::Error) -> String {
     let text = error.to_string();
     match text.split_once(": ") {

@@ -1,18 +1,20 @@
-//! What a subscription uses of a quota.
+//! Quota usage of a subscription.
+//!
 //! Must never guess a limit: a quota that is not listed is unknown.
 
 use serde::Deserialize;
 
 use super::reading::Answer;
 
-/// What is used of one quota in one location.
+/// Usage of one quota in one location.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
-    /// The quota: `cores`, `lowPriorityCores`, or a family as `standardDSv5Family`. Casing differs from the sizes'.
+    /// The quota: `cores`, `lowPriorityCores`, or a family such as `standardDSv5Family`. Its casing differs from that
+    /// in the SKU list.
     pub name: String,
-    /// What is used.
+    /// The current usage.
     pub current: i64,
-    /// What may be used; negative: no limit.
+    /// The limit; negative: unlimited.
     pub limit: i64,
 }
 

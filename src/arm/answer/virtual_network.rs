@@ -1,4 +1,5 @@
-//! A VNet as Azure shows it.
+//! A VNet as returned by Azure.
+//!
 //! Must never choose a subnet: the class or the agent pools name it.
 
 use std::collections::BTreeMap;
@@ -15,13 +16,13 @@ use crate::arm::{ResourceId, ResourceIdFault};
 pub struct VirtualNetwork {
     /// Its id.
     pub id: ResourceId,
-    /// Its name; of one that AKS made, `aks-vnet-` and eight digits.
+    /// Its name; if AKS created it, `aks-vnet-` and eight digits.
     pub name: String,
-    /// The GUID that nodes of an overlay carry as a label.
+    /// The GUID that nodes have as a label if pods use an overlay.
     pub resource_guid: Option<String>,
     /// Its subnets.
     pub subnets: Vec<Subnet>,
-    /// Properties that are not named here.
+    /// All other properties.
     pub rest: BTreeMap<String, Value>,
 }
 

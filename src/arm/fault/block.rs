@@ -1,99 +1,99 @@
 //! What a fault blocks, and until when.
 //!
-//! The times are those of Karpenter's Azure provider, which Azure's team chose; where it has none, ours with a reason.
-//! Must never block what the fault says nothing about.
+//! The durations are those of Karpenter's Azure provider, which were chosen by Azure's team; if it has none, our own
+//! with a reason. Must never block anything that the fault does not concern.
 
 use jiff::{SignedDuration, Timestamp};
 
 use super::{Fault, FaultKind};
 use crate::arm::BuyAs;
 
-/// A quota comes back when other VMs end.
+/// Quota is released when other VMs are deleted.
 const QUOTA: SignedDuration = SignedDuration::from_mins(10);
-/// A quota of 0 changes by a person's request.
+/// A quota of 0 changes only by a quota request.
 const QUOTA_ZERO: SignedDuration = SignedDuration::from_hours(1);
-/// Spot quota and lack of room last.
+/// An exhausted spot quota or lack of capacity usually persists.
 const CAPACITY: SignedDuration = SignedDuration::from_hours(1);
-/// A policy changes by a person's hand.
+/// A policy is changed only manually.
 const POLICY: SignedDuration = SignedDuration::from_hours(1);
-/// What is not sold to a subscription is not sold for a day; less than one, so that a daily plan sees a change.
+/// A size that is not sold to a subscription is blocked for almost a day, so that a daily plan notices a change.
 const NOT_SOLD: SignedDuration = SignedDuration::from_hours(23);
-/// Azure keeps a NIC for the VM that failed with it.
+/// Azure's reservation of a NIC for the VM whose creation failed.
 const NIC_RESERVED: SignedDuration = SignedDuration::from_secs(180);
-/// Addresses of deleted NICs come back after as long as Azure reserves NICs.
+/// Addresses of deleted NICs become free after as long as Azure reserves NICs.
 const SUBNET: SignedDuration = SignedDuration::from_secs(180);
-/// Resource Manager's contract: wait so long where `Retry-After` is absent.
+/// Resource Manager's documented wait if `Retry-After` is absent.
 const RETRY_AFTER_DEFAULT: SignedDuration = SignedDuration::from_secs(60);
-/// The longest `Retry-After` that is believed; Azure's contract ends at 10 minutes, penalties at an hour.
+/// Maximum accepted `Retry-After`; Azure documents up to 10 minutes, and penalties up to an hour.
 pub(crate) const RETRY_AFTER_SECONDS_MAX: i64 = 3600;
 
-/// What is blocked, and until when.
+/// A block with its expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block {
-    /// What is blocked.
+    /// Scope of the block.
     pub what: Blocked,
-    /// When it may be tried again; none: when a person has changed something.
+    /// Time of the next attempt; `None`: only after someone has fixed the cause.
     pub until: Option<Timestamp>,
 }
 
-/// What is blocked, seen from the attempt that failed.
+/// Scope of a block, relative to the failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blocked {
-    /// Nothing but this attempt.
+    /// Only this attempt.
     Nothing,
     /// Offerings: sizes, in zones, by capacity type.
     Offerings {
         /// Which sizes.
         sizes: Sizes,
-        /// In which zones.
+        /// The zones.
         zones: Zones,
-        /// Bought in which way.
+        /// The capacity types.
         capacity: Capacity,
     },
     /// Every node in the subnet.
     Subnet,
     /// The NIC of this name.
     NetworkInterface,
-    /// The resource, while another operation goes on.
+    /// The resource, while another operation is in progress.
     Resource,
-    /// All requests that draw from the same budget.
+    /// All requests that draw from the same bucket.
     Bucket,
     /// Every write to Azure.
     Writes,
 }
 
-/// Which sizes are blocked.
+/// Sizes of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sizes {
     /// The size of the attempt.
     This,
-    /// Sizes of its family with at least as many CPUs.
+    /// Sizes of the same family with at least as many CPUs.
     FamilyFromThisUp,
-    /// All sizes of its family.
+    /// All sizes of the family.
     Family,
     /// All sizes.
     All,
 }
 
-/// In which zones offerings are blocked.
+/// Zones of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Zones {
-    /// In the zone of the attempt.
+    /// The zone of the attempt.
     This,
-    /// Where the attempt was placed: of a zonal one all zones, of a regional one the region without zone.
+    /// All zones if the attempt was zonal; only regional placement (no zone) if it was regional.
     AttemptedScope,
-    /// Everywhere.
+    /// All zones and regional placement.
     All,
 }
 
-/// By which capacity type offerings are blocked.
+/// Capacity types of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Capacity {
-    /// By that of the attempt.
+    /// The capacity type of the attempt.
     This,
-    /// By spot.
+    /// Spot.
     Spot,
-    /// By both.
+    /// Both.
     Both,
 }
 
@@ -102,7 +102,7 @@ const fn offerings(sizes: Sizes, zones: Zones, capacity: Capacity) -> Blocked {
 }
 
 impl Fault {
-    /// Returns what is blocked after an attempt that was bought this way, and until when.
+    /// Returns the block after a failed attempt with this capacity type.
     #[must_use]
     pub fn blocks(&self, buy_as: BuyAs, now: Timestamp) -> Block {
         let retry_after = self.retry_after();
@@ -153,11 +153,11 @@ impl Fault {
             | FaultKind::BadRequest
             | FaultKind::Other => (Blocked::Nothing, None),
         };
-        // A time that no calendar holds has no end.
+        // If the time is out of range, the block does not expire.
         Block { what, until: wait.and_then(|wait| now.checked_add(wait).ok()) }
     }
 
-    /// How long to wait before the same request: what Azure asks for, else its default.
+    /// Returns the wait before the same request may be retried: as requested by Azure, otherwise the default.
     #[must_use]
     pub fn retry_after(&self) -> SignedDuration {
         let asked = self.retry_after_seconds.map(|seconds| {

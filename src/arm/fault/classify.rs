@@ -1,15 +1,15 @@
-//! Which fault an error is: a list of rules, tried in order on each error of the tree.
+//! Classifies errors: a list of rules, each tried on every error of the tree.
 //!
-//! Codes and texts are those on which Karpenter's Azure provider relies, with those of Azure's own lists beside them.
-//! Must never match a text of a person's resource: texts are Azure's fixed words.
+//! The codes and texts are those that Karpenter's Azure provider relies on, and those from Azure's own lists. Must
+//! never match the names of users' resources: the texts are Azure's fixed wording.
 
 use super::{ErrorBody, Fault, FaultKind};
 
-/// When a rule applies.
+/// A classification rule.
 struct Rule {
-    /// Azure's codes, without regard to casing.
+    /// Azure's error codes, case-insensitive.
     codes: &'static [&'static str],
-    /// A part of Azure's message, where the code says too little; empty: any.
+    /// A part of Azure's message, if the code is ambiguous; empty: any message.
     text: &'static str,
     kind: FaultKind,
 }
@@ -18,10 +18,10 @@ const fn rule(codes: &'static [&'static str], text: &'static str, kind: FaultKin
     Rule { codes, text, kind }
 }
 
-/// Codes under which Azure reports a quota.
+/// Error codes of exceeded quotas.
 pub(super) const QUOTA: &[&str] = &["OperationNotAllowed", "QuotaExceeded"];
 
-/// The first rule that fits any error of the tree wins, so that a cause goes before what wraps it.
+/// The first rule that matches any error of the tree wins, so that a cause precedes its wrapper.
 const RULES: &[Rule] = &[
     rule(QUOTA, "LowPriorityCores", FaultKind::SpotQuota),
     rule(QUOTA, "Family Cores quota", FaultKind::FamilyQuota { is_zero: false }),
@@ -89,7 +89,7 @@ const RULES: &[Rule] = &[
     rule(&["ResourceNotFound", "NotFound"], "", FaultKind::NotFound),
 ];
 
-/// Says that a quota is 0: asking again soon is of no use.
+/// Marks a quota of 0: an early retry is pointless.
 const QUOTA_IS_ZERO: &str = "Current Limit: 0";
 
 pub(super) fn fault(
@@ -104,7 +104,8 @@ pub(super) fn fault(
         Some((rule.kind, *found))
     });
     let (kind, told) = match (by_rule, status.and_then(by_status)) {
-        // Compute throttles with codes that mean something else elsewhere; the status alone is certain.
+        // Compute throttles with codes that have other meanings elsewhere, so status 429 takes precedence, except over
+        // conflicts.
         (Some((FaultKind::Conflict, told)), Some(FaultKind::Throttled)) => (FaultKind::Conflict, told),
         (_, Some(FaultKind::Throttled)) => (FaultKind::Throttled, *all.last().unwrap_or(&&error)),
         (Some((kind, told)), _) => (kind, told),
@@ -129,7 +130,7 @@ fn with_limit(kind: FaultKind, message: &str) -> FaultKind {
         return kind;
     }
     let mut rest = message.split(QUOTA_IS_ZERO).skip(1);
-    // `Current Limit: 0` and no further digit.
+    // `Current Limit: 0` without further digits.
     let is_zero = rest.any(|after| !after.starts_with(|c: char| c.is_ascii_digit()));
     FaultKind::FamilyQuota { is_zero }
 }

@@ -1,12 +1,12 @@
-//! What Azure's message says beside its code, in a few words: the policy, the limit and what is used, the subnet, the action
-//! and its scope.
+//! Details from Azure's message beyond its code: the policy, the limit and current usage, the subnet, the action and
+//! its scope.
 //!
-//! Read by Azure's fixed words; a message without them has no detail. Must never repeat a whole message: it may name whatever
-//! a request held.
+//! Matches Azure's fixed wording; a message without it has no details. Must never repeat a whole message: it may
+//! contain anything from the request.
 
 use super::FaultKind;
 
-/// The most letters of one part.
+/// Maximum length of one part, in characters.
 const PART_MAX: usize = 120;
 
 /// Returns the detail of a message.
@@ -40,7 +40,7 @@ pub(super) fn detail(kind: FaultKind, message: &str) -> Option<String> {
     }
 }
 
-/// The start of what is read of an error's body, and added to a message of the policies that it names.
+/// Prefix with which the policies named in an error's body are appended to its message.
 pub(super) const POLICY: &str = "Policy: ";
 
 fn policy(message: &str) -> Option<String> {
@@ -57,7 +57,7 @@ fn quota(message: &str) -> Option<String> {
     };
     let limit = number("Current Limit: ")?;
     let used = number("Current Usage: ").map(|used| format!(", {used} in use")).unwrap_or_default();
-    // Without the family, which the size says: of several sizes the same is said once.
+    // Omits the family, which follows from the size, so that equal details of several sizes are reported once.
     Some(format!("limit {limit}{used}"))
 }
 

@@ -1,39 +1,40 @@
 //! The body of an error: a tree of codes and messages.
-//! Must never follow it deeper than Azure nests it, nor keep a message of any length.
+//!
+//! Must never follow it deeper than Azure nests errors, nor keep messages of unlimited length.
 
 use serde_json::Value;
 
 use super::detail::POLICY;
 use crate::model::shown::is_obeyed;
 
-/// The most characters of a message that are kept.
+/// Maximum length of a stored message, in characters.
 pub(super) const MESSAGE_MAX: usize = 600;
-/// How deep errors are followed. Azure's deepest known (policy, deployment) has four.
+/// Maximum depth. Azure's deepest known errors (policy, deployment) have four levels.
 const DEPTH_MAX: usize = 8;
-/// The most errors of one body that are looked at.
+/// Maximum number of errors read from one body.
 const COUNT_MAX: usize = 64;
 
-/// The most policies that are named.
+/// Maximum number of policies named.
 const POLICIES_MAX: usize = 3;
 
-/// An error of Azure, with the errors that caused it.
+/// An Azure error with its causes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ErrorBody {
     /// Azure's code.
     pub code: String,
     /// Azure's message, on one line.
     pub message: String,
-    /// Errors that caused it: `details`, then `innererror`.
+    /// Its causes: `details`, then `innererror`.
     pub causes: Vec<Self>,
 }
 
 impl ErrorBody {
-    /// Reads the body of an answer: an object with `error`, or the error itself, as some providers write it.
+    /// Parses the body of an answer: an object with `error`, or the error itself, as some providers send it.
     #[must_use]
     pub fn of(body: &Value) -> Option<Self> {
         match body.get("error") {
             Some(error @ Value::Object(_)) => Self::of_inner(error),
-            // An identity provider's error: a code with a description beside it.
+            // Error of an identity provider: a code with a separate description.
             Some(Value::String(code)) => Some(Self {
                 code: code.clone(),
                 message: text(body, "error_description").map(one_line).unwrap_or_default(),
@@ -43,13 +44,13 @@ impl ErrorBody {
         }
     }
 
-    /// Reads an error that stands in a field of its own, as an operation has it.
+    /// Parses an error in a field of its own, as in an operation.
     #[must_use]
     pub fn of_inner(error: &Value) -> Option<Self> {
         read(error, DEPTH_MAX)
     }
 
-    /// This error and all that caused it, outermost first.
+    /// Returns this error and all its causes, outermost first.
     #[must_use]
     pub fn all(&self) -> Vec<&Self> {
         let mut all = vec![self];
@@ -79,7 +80,7 @@ fn read(error: &Value, depth: usize) -> Option<ErrorBody> {
     })
 }
 
-/// Adds the policies that an error names beside its message.
+/// Appends the policies that an error names outside its message.
 fn with_policies(message: String, error: &Value) -> String {
     let infos = error.get("additionalInfo").and_then(Value::as_array).into_iter().flatten();
     let named = infos.filter_map(|info| {
@@ -101,7 +102,7 @@ fn text<'a>(object: &'a Value, key: &str) -> Option<&'a str> {
     object.get(key).and_then(Value::as_str)
 }
 
-/// One line without control characters, cut to its maximum.
+/// Returns one line without control characters, truncated to the maximum.
 fn one_line(text: &str) -> String {
     let mut line = String::new();
     let mut length = 0;

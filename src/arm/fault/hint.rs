@@ -1,9 +1,10 @@
-//! Words for faults.
-//! Must never name a resource: the failure that holds the fault does.
+//! Descriptions and hints for faults.
+//!
+//! Must never name a resource: the failure that contains the fault does.
 
 use super::FaultKind;
 
-/// What Azure does not sell: quotas, and sizes and zones without room.
+/// Missing capacity: exceeded quotas, and sizes and zones that are unavailable.
 pub(super) const NOT_SOLD: [FaultKind; 9] = [
     FaultKind::FamilyQuota { is_zero: true },
     FaultKind::FamilyQuota { is_zero: false },
@@ -16,7 +17,7 @@ pub(super) const NOT_SOLD: [FaultKind; 9] = [
     FaultKind::Overconstrained,
 ];
 
-/// What happened, in a few words.
+/// Returns a short description of the fault.
 pub(super) const fn what(kind: FaultKind) -> &'static str {
     match kind {
         FaultKind::FamilyQuota { is_zero: true } => "the quota of this size family is 0",
@@ -50,7 +51,7 @@ pub(super) const fn what(kind: FaultKind) -> &'static str {
     }
 }
 
-/// What to do next.
+/// Returns the next step for the user.
 pub(super) const fn of(kind: FaultKind) -> Option<&'static str> {
     Some(match kind {
         FaultKind::SpotQuota => {

@@ -1,7 +1,7 @@
-//! What Azure refuses, as a closed set: what happened, what that blocks and until when, what to do next.
+//! Azure's refusals as a closed set: the kind of fault, what it blocks and until when, and the next step.
 //!
-//! The same set comes of an answer to a request and of an operation that failed later; Azure hides the cause of both in
-//! `details` and `innererror`. Must never be decided by a text alone where there is a code.
+//! Failed requests and operations that failed later use the same set; for both, Azure hides the cause in `details` and
+//! `innererror`. Must never be classified by message alone if there is a code.
 
 mod block;
 mod classify;
@@ -16,108 +16,108 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// What Azure refused, with its own words.
+/// A refusal by Azure, with its own code and message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// The status of HTTP; none where an operation failed that had been accepted.
+    /// The HTTP status; `None` if an accepted operation failed later.
     pub status: Option<u16>,
-    /// Azure's code, of the innermost error that says what happened.
+    /// Azure's code, from the innermost error that states the cause.
     pub code: String,
-    /// Azure's message, on one line and of at most 600 characters.
+    /// Azure's message: one line of at most 600 characters.
     pub message: String,
-    /// How long Azure asks to wait.
+    /// The wait that Azure requests.
     pub retry_after_seconds: Option<u64>,
 }
 
-/// What happened.
+/// Kind of fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum FaultKind {
-    /// The quota of a family of sizes is used up.
+    /// The quota of a size family is exhausted.
     FamilyQuota {
         /// Whether the quota is 0: no size of the family was ever allowed.
         is_zero: bool,
     },
-    /// The quota of spot cores is used up.
+    /// The quota of spot cores is exhausted.
     SpotQuota,
-    /// The quota of all cores of the region is used up.
+    /// The quota of total cores in the region is exhausted.
     RegionQuota,
-    /// Azure does not sell the size to this subscription here, or has none of it.
+    /// Azure does not sell the size to this subscription here, or has none left.
     SizeNotAvailable,
-    /// The zone has no room for the size.
+    /// The zone has no capacity for the size.
     NoCapacityInZone,
-    /// There is no room for the size where it was asked for: in the zone, or in the region.
+    /// There is no capacity for the size at the requested placement, zonal or regional.
     NoCapacity,
-    /// The zone has no room for the size with all that was asked for.
+    /// The zone has no capacity for the size with all requested settings.
     OverconstrainedInZone,
-    /// There is no room for the size with all that was asked for.
+    /// There is no capacity for the size with all requested settings.
     Overconstrained,
     /// An Azure Policy forbids it.
     PolicyDenied,
     /// A lock forbids it.
     Locked,
-    /// The subnet has no address left.
+    /// The subnet has no free address.
     SubnetFull,
-    /// The NIC is still reserved for a VM that failed.
+    /// The NIC is still reserved for a VM whose creation failed.
     NicReserved,
-    /// Something that the body refers to does not exist.
+    /// A resource that the body references does not exist.
     ReferenceMissing,
     /// The image or its version does not exist.
     ImageGone,
-    /// Another operation on the resource goes on.
+    /// Another operation on the resource is in progress.
     Conflict,
-    /// It exists already, where it must not.
+    /// The resource already exists but must not.
     AlreadyExists,
     /// Too many requests.
     Throttled,
-    /// The caller is not who it says, or its token is too old.
+    /// The caller's identity is invalid, or its token has expired.
     NotAuthenticated,
-    /// The caller has no right to do this.
+    /// The caller lacks the permission.
     NotAllowed,
-    /// The subscription is disabled, or only to be read.
+    /// The subscription is disabled or read-only.
     SubscriptionDisabled,
-    /// The subscription does not exist, or the caller's tenant is another.
+    /// The subscription does not exist, or belongs to another tenant.
     SubscriptionNotFound,
     /// The resource group does not exist.
     GroupNotFound,
     /// The resource does not exist.
     NotFound,
-    /// Azure no longer has this version of its API.
+    /// Azure no longer serves this API version.
     ApiVersionGone,
-    /// Azure has a fault of its own, or is too slow.
+    /// Azure has an internal error or is too slow.
     Unavailable,
-    /// The request is wrong.
+    /// The request is invalid.
     BadRequest,
-    /// Anything else.
+    /// Any other fault.
     Other,
 }
 
-/// What came back, apart from the body.
+/// An answer without its body.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Received {
-    /// The status of HTTP.
+    /// The HTTP status.
     pub status: u16,
     /// The header `Retry-After`, in seconds.
     pub retry_after_seconds: Option<u64>,
 }
 
 impl Fault {
-    /// Reads an answer that is an error.
+    /// Classifies an error answer.
     #[must_use]
     pub fn of_answer(received: Received, body: Option<&Value>) -> Self {
         let error = body.and_then(ErrorBody::of);
         classify::fault(error, Some(received.status), received.retry_after_seconds)
     }
 
-    /// Reads what an operation says of its failure; nothing said is a fault too.
+    /// Classifies the error of a failed operation; a missing error is a fault too.
     #[must_use]
     pub fn of_operation(error: Option<ErrorBody>) -> Self {
         classify::fault(error, None, None)
     }
 
-    /// Returns what a person can do about what ended with one of Azure's codes, a sentence each. Where `said` has the words
-    /// of [`what`](Self::what), they say what the code leaves open, and what was refused before it.
+    /// Returns hints for a failure with one of Azure's codes, one sentence each. If `said` contains the words of
+    /// [`what`](Self::what), they clarify an ambiguous code and cover faults before it.
     #[must_use]
     pub fn hints_of(code: &str, said: &str) -> BTreeSet<&'static str> {
         let named = hint::NOT_SOLD.into_iter().filter(|kind| said.contains(hint::what(*kind)));
@@ -125,7 +125,7 @@ impl Fault {
         if !named.is_empty() {
             return named;
         }
-        // Of a node, both are about cores.
+        // For a node, both codes are about cores.
         if classify::QUOTA.iter().any(|known| known.eq_ignore_ascii_case(code)) {
             return hint::of(FaultKind::RegionQuota).into_iter().collect();
         }
@@ -133,12 +133,12 @@ impl Fault {
         fault.hint().into_iter().collect()
     }
 
-    /// Returns whether the same request may succeed when it is sent again after a while.
+    /// Returns whether the same request may succeed when it is retried later.
     #[must_use]
     pub const fn is_worth_a_retry(&self) -> bool {
         match self.kind {
             FaultKind::Throttled | FaultKind::Unavailable => true,
-            // With `Retry-After` Azure itself says that it passes.
+            // With `Retry-After`, Azure itself says that the conflict is temporary.
             FaultKind::Conflict => self.retry_after_seconds.is_some(),
             FaultKind::FamilyQuota { .. }
             | FaultKind::SpotQuota
@@ -167,19 +167,20 @@ impl Fault {
         }
     }
 
-    /// What a person can do about it, as one sentence; none where waiting is all.
+    /// Returns the next step for the user in one sentence; `None` if waiting is enough.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         hint::of(self.kind)
     }
 
-    /// What happened, in a few words: `quota of the size family used up`.
+    /// Returns a short description: `the quota of this size family is used up`.
     #[must_use]
     pub const fn what(&self) -> &'static str {
         hint::what(self.kind)
     }
 
-    /// Returns the same with what Azure's message adds: the policy, the limit and what is used of it, the subnet, the action.
+    /// Returns the description with details from Azure's message: the policy, the limit and current usage, the subnet,
+    /// the action.
     #[must_use]
     pub fn said(&self) -> String {
         match self.detail() {
@@ -188,7 +189,7 @@ impl Fault {
         }
     }
 
-    /// Returns what Azure's message adds to [`what`](Self::what), in a few words, where it does.
+    /// Returns the details that Azure's message adds to [`what`](Self::what), if any.
     #[must_use]
     pub fn detail(&self) -> Option<String> {
         detail::detail(self.kind, &self.message)

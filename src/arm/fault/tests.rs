@@ -1,4 +1,4 @@
-//! Errors as Azure writes them, to faults.
+//! Classification of errors as sent by Azure.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -17,7 +17,7 @@ fn blocks(fault: &Fault, buy_as: BuyAs) -> String {
     format!("{:?} {until}", block.what)
 }
 
-/// The table of codes, each as a request or an operation brings it, with what it blocks for on-demand and for spot.
+/// Checks the table of codes, for failed requests and operations: what each blocks for on-demand and for spot.
 #[test]
 fn each_code_blocks_what_the_table_says() {
     let quota = "Operation could not be completed as it results in exceeding approved";

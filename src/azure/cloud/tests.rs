@@ -1,4 +1,4 @@
-//! The environment to a cloud.
+//! Tests of choosing the cloud by the environment.
 
 use super::*;
 

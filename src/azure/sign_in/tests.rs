@@ -1,4 +1,4 @@
-//! The environment to a way of signing in.
+//! Tests of choosing the way of signing in by the environment.
 
 use super::*;
 

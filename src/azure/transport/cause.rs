@@ -1,19 +1,20 @@
-//! What lies under an error of `reqwest`: its own words hold the address with its query.
-//! Must never return an outer error's words.
+//! Causes of a `reqwest` error, whose own message contains the address with its query.
+//!
+//! Must never return an outer error's message.
 
 use std::error::Error;
 
-/// Walks from an error to what caused it.
+/// Walks from an error through its causes.
 pub(crate) fn chain<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
     std::iter::successors(Some(error), |error: &&'a (dyn Error + 'static)| (*error).source())
 }
 
-/// Returns the words of the innermost cause; outer ones hold the address.
+/// Returns the message of the innermost cause; outer ones contain the address.
 pub(crate) fn innermost(error: &reqwest::Error) -> String {
     chain(error).last().map(ToString::to_string).unwrap_or_default()
 }
 
-/// Finds the words of rustls. Its error lies in one `io::Error` or several, none of which names it as its source.
+/// Returns rustls' message. Its error is wrapped in one or more `io::Error`s, none of which names it as its source.
 pub(crate) fn tls(error: &reqwest::Error) -> Option<String> {
     chain(error).find_map(|cause| {
         let mut next: Option<&(dyn Error + 'static)> = Some(cause);

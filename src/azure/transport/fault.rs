@@ -1,4 +1,5 @@
-//! What can go wrong between here and Azure.
+//! Faults of the connection to Azure.
+//!
 //! Must never hold an address: its query can hold a secret.
 
 use std::error::Error;
@@ -7,7 +8,7 @@ use azure_core::error::ErrorKind;
 
 use super::cause::{self, chain, innermost};
 
-/// What went wrong before there was a whole answer.
+/// Fault before the answer was complete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TransportFault {
     /// There was no connection, so nothing was sent.
@@ -15,15 +16,15 @@ pub enum TransportFault {
     Unreachable {
         /// The host.
         host: String,
-        /// Why.
+        /// The reason.
         why: Unreachable,
     },
-    /// The connection ended before the answer did: the request may have been carried out.
+    /// The connection ended before the answer did: the request may have been applied.
     #[error("the connection to `{host}` ended before the answer did: {why}")]
     Lost {
         /// The host.
         host: String,
-        /// The library's words.
+        /// The library's message.
         why: String,
     },
     /// The answer is larger than any of Azure's.
@@ -32,55 +33,55 @@ pub enum TransportFault {
         /// The host.
         host: String,
     },
-    /// Whoever answers for Entra ID does not.
+    /// The server at Entra ID's address is not an identity service.
     #[error(
         "`{host}` answers a request for a token with HTML (HTTP {status}): it is no identity service of Azure"
     )]
     NoIdentityService {
         /// The host.
         host: String,
-        /// The status of HTTP.
+        /// The HTTP status.
         status: u16,
     },
     /// Entra ID refused to give a token.
     #[error("Entra ID refused: {why}")]
     SignInRefused {
-        /// The first line of its words, with the number of its error.
+        /// The first line of its message, with its error number.
         why: String,
     },
-    /// Plain HTTP beyond this machine.
+    /// Plain HTTP to another machine was refused.
     #[error("refused to speak plain HTTP to `{host}`")]
     PlainHttp {
         /// The host.
         host: String,
     },
-    /// The certificate of the environment file is none.
+    /// The certificate of the environment file is invalid.
     #[error("`caFile` of the environment file is no certificate in PEM")]
     BadCertificate,
-    /// The request cannot be sent at all.
+    /// The request cannot be built.
     #[error("the request cannot be built: {0}")]
     BadRequest(String),
 }
 
-/// Why there was no connection.
+/// Reason why there was no connection.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unreachable {
-    /// The name has no address.
+    /// The name cannot be resolved.
     #[error("the name cannot be resolved")]
     Name,
-    /// Nobody listens, or a firewall is between.
+    /// The port is closed, or a firewall blocks it.
     #[error("{0}")]
     Connect(String),
-    /// The other side did not prove who it is.
+    /// The TLS handshake failed.
     #[error("TLS failed: {0}")]
     Tls(String),
-    /// It took too long.
+    /// It timed out.
     #[error("no connection within {} seconds", super::limits::CONNECT_TIMEOUT.as_secs())]
     Timeout,
 }
 
 impl TransportFault {
-    /// As an error of Azure's pipeline, in which it is found again.
+    /// Wraps it as an error of Azure's pipeline.
     #[must_use]
     pub fn into_core(self) -> azure_core::Error {
         let kind = match &self {
@@ -97,7 +98,7 @@ impl TransportFault {
         azure_core::Error::new(kind, self)
     }
 
-    /// Finds one in an error of Azure's pipeline.
+    /// Finds it in an error of Azure's pipeline.
     pub(in crate::azure) fn in_error(error: &azure_core::Error) -> Option<&Self> {
         let mut next: Option<&(dyn Error + 'static)> = Some(error);
         while let Some(error) = next {
@@ -114,7 +115,7 @@ impl TransportFault {
     }
 }
 
-/// Tells by the library's error what happened.
+/// Classifies the library's error.
 pub(super) fn of(host: &str, error: &reqwest::Error) -> TransportFault {
     let host = host.to_owned();
     if error.is_builder() {

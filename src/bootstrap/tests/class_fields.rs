@@ -1,4 +1,4 @@
-//! Every field of the class: found in the table, and seen to arrive where the table says.
+//! Tests that every class field is in the table and applied where the table says.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::{cluster, node};
 use crate::api::aks_node_class::AksNodeClassSpec;
 use crate::bootstrap::{FIELDS, Goes, Gpu, Node, Template, refusals};
 
-/// The class with every field set that can be carried out, each to a value that is no default.
+/// Returns a class with every applicable field set to a value other than the default.
 fn everything_json() -> Value {
     let zone = |name: &str| {
         json!({"zone": name, "queryLogging": "Log", "protocol": "PreferUDP", "forwardDestination": "VnetDNS",
@@ -47,7 +47,7 @@ pub(in crate::bootstrap) fn everything() -> AksNodeClassSpec {
     serde_json::from_value(everything_json()).unwrap()
 }
 
-/// The leaves of a value: `a.b`, `a[]`, `a[].b`.
+/// Collects the leaves of a value: `a.b`, `a[]`, `a[].b`.
 fn leaves(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     match value {
         Value::Object(object) if at != "tags" => {
@@ -63,7 +63,7 @@ fn leaves(value: &Value, at: &str, found: &mut BTreeSet<String>) {
     }
 }
 
-/// The leaves of the class's JSON schema.
+/// Returns the leaves of the class's JSON schema.
 fn schema_leaves() -> BTreeSet<String> {
     fn walk(schema: &Value, at: &str, found: &mut BTreeSet<String>) {
         if let Some(properties) = schema["properties"].as_object() {
@@ -115,12 +115,12 @@ fn the_class_of_these_tests_sets_every_leaf_of_the_schema() {
     assert_eq!(set, schema_leaves());
 }
 
-/// Looks for a place where `*` stands for any key: whether it is there at all.
+/// Returns the value at a pointer; a trailing `*` is ignored.
 fn at<'a>(config: &'a Value, pointer: &str) -> Option<&'a Value> {
     config.pointer(pointer.strip_suffix("/*").unwrap_or(pointer))
 }
 
-/// A node as the plan makes it from a class: what the plan resolves itself.
+/// Returns a node as planned from a class, with the values that the plan resolves.
 fn node_of(class: &AksNodeClassSpec) -> Node {
     let has_local_dns = class.local_dns.is_some();
     let max_pods = class.max_pods.and_then(|pods| u32::try_from(pods).ok()).unwrap_or(250);

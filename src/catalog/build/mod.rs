@@ -1,7 +1,7 @@
-//! Makes the tables of the default catalogue from published lists: text in, text out.
+//! Builds the tables of the default catalogue from published lists: text in, text out.
 //!
-//! `cargo run --bin make_catalog -- DATA_DIR OUT_DIR` feeds it. It joins and selects; it corrects nothing, so
-//! that the committed tables are the lists' own facts. Corrections are made when a region is loaded.
+//! Called by `cargo run --bin make_catalog -- DATA_DIR OUT_DIR`. Joins and selects, but never corrects, so that the
+//! committed tables hold the lists' own facts. Corrections are applied when a region is loaded.
 
 mod raw;
 mod tables;

@@ -1,6 +1,6 @@
-//! The raw lists as they come, read into values.
+//! Parses the raw lists into values.
 //!
-//! Prices are kept as the decimals that the list writes; nothing is judged here.
+//! Prices keep the decimals of the list; nothing is checked here.
 
 use std::collections::BTreeMap;
 
@@ -23,20 +23,20 @@ pub struct RawTexts<'a> {
     pub gpus: &'a str,
     /// `reference/locations.json`: the regions with their zone mappings.
     pub locations: &'a str,
-    /// `reference/data_disks.json`: the most data disks of a VM, by size.
+    /// `reference/data_disks.json`: maximum number of data disks of a VM, by size.
     pub data_disks: &'a str,
 }
 
-/// A raw list that cannot be read.
+/// A raw list that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BuildFault {
     /// The list.
     pub list: &'static str,
-    /// What is wrong with it.
+    /// The error.
     pub what: String,
 }
 
-/// What a size has, by the autoscaler's list.
+/// Shape of a size in the autoscaler's list.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Shape {

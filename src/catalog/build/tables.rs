@@ -1,11 +1,11 @@
-//! The tables of the default catalogue, as text that diffs well: one fact a line, sorted by name.
+//! Tables of the default catalogue, as text that diffs well: one fact per line, sorted by name.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use super::raw::{BuildFault, Family, Raw, RawTexts, Shape};
 
-/// The tier that every size of the tables belongs to; left out of their names.
+/// Tier of all sizes in the tables, omitted from their names.
 const TIER: &str = "Standard_";
 
 /// One file of the default catalogue.
@@ -17,10 +17,10 @@ pub struct Table {
     pub text: String,
 }
 
-/// What stands for a fact that no list holds.
+/// Placeholder for a fact that no list has.
 const UNKNOWN: &str = "?";
 
-/// Makes every table. A size is taken when its family is known, whether or not a list holds its shape or its price.
+/// Builds all tables. A size is included if its family is known, even without a shape or a price.
 ///
 /// # Errors
 /// When a raw list does not have the expected form.
@@ -96,7 +96,7 @@ fn disks(raw: &Raw) -> Table {
     Table { path: "disks.txt".into(), text }
 }
 
-/// `?` stands for a region that is priced but not among the locations, `-` for a region without zones.
+/// Builds the table of zones: `?` marks a region with prices but no location entry, `-` a region without zones.
 fn zones(raw: &Raw) -> Table {
     let mut text = "# region, its zones; `-` where it has none, `?` where that is not known\n".to_owned();
     for region in raw.prices.keys() {
@@ -118,7 +118,7 @@ fn zones(raw: &Raw) -> Table {
     Table { path: "zones.txt".into(), text }
 }
 
-/// The Rust list that binds the price files, so that each is compiled in and parsed alone.
+/// Builds the Rust list that includes the price files, so that each is compiled in and parsed separately.
 fn regions(raw: &Raw) -> Table {
     let mut text = "// Written by `make_catalog`.\n[\n".to_owned();
     for region in raw.prices.keys() {

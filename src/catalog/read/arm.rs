@@ -1,7 +1,7 @@
-//! Sizes from the answer of ARM's `Microsoft.Compute/skus`.
+//! Reads sizes from a response of ARM's `Microsoft.Compute/skus`.
 //!
-//! Real answers leave out what does not apply: every member but the name may be missing. Other kinds of
-//! resource and other regions are passed over.
+//! Real responses omit members that do not apply: only the name is always present. Other resource types and other
+//! regions are skipped.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -148,7 +148,7 @@ impl Sku {
         })
     }
 
-    /// The zones where the size is sold, less those that Azure keeps from this subscription.
+    /// Returns the zones where the size is sold, except those restricted for this subscription.
     fn zones(&self, region: &Region) -> Vec<Arc<str>> {
         let refused: BTreeSet<&String> = self
             .restrictions("Zone", region)
@@ -176,7 +176,7 @@ fn capability<'a>(capabilities: Option<&'a [Capability]>, name: &str) -> Option<
     found.and_then(|capability| capability.value.as_deref())
 }
 
-/// One SKU with what is needed to read it and to say what is wrong with it.
+/// One SKU, with the context needed to read it and report faults.
 struct SkuReader<'a> {
     sku: &'a Sku,
     region: &'a Region,
@@ -238,7 +238,7 @@ impl SkuReader<'_> {
         }
     }
 
-    /// The first placement that has any room counts, even where another one has more.
+    /// Returns the first placement with any space, even if another has more.
     fn ephemeral(&self, faults: &mut Vec<CatalogFault>) -> Option<EphemeralRoom> {
         let mut amount = |name| {
             let text = self.capability(name)?;
@@ -292,7 +292,7 @@ impl SkuReader<'_> {
         read
     }
 
-    /// Reads GiB with a fraction into bytes, cut to a whole byte. The limit is 1 PiB.
+    /// Parses fractional GiB into bytes, rounded down. The limit is 1 PiB.
     fn memory(&self, text: &str, faults: &mut Vec<CatalogFault>) -> Option<i64> {
         let is_plain = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
         let nano = Quantity::parse(text).filter(|_| is_plain).map(|gib| gib.nano());

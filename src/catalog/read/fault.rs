@@ -1,20 +1,20 @@
-//! What is wrong with a catalogue file: where, what, and what to do about it.
+//! Faults in catalogue files: the place, the problem, and a hint.
 
 use std::fmt;
 
 use crate::catalog::embedded::UnknownRegion;
 use crate::model::Region;
 
-/// One thing that is wrong with a catalogue file.
+/// A fault in a catalogue file.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CatalogFault {
     /// The file.
     pub file: String,
-    /// Where in it: a path such as `value[3].capabilities.vCPUs`, or line and column; empty for the whole file.
+    /// Its place: a path such as `value[3].capabilities.vCPUs`, or line and column; empty for the whole file.
     pub place: String,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What to do about it.
+    /// The suggested fix.
     pub hint: String,
 }
 
@@ -43,14 +43,14 @@ impl fmt::Display for CatalogFault {
     }
 }
 
-/// How the sizes of a region are asked for.
+/// Returns the command that lists the sizes of a region.
 pub(super) fn sizes_command(region: &Region) -> String {
     format!(
         "run `az rest --url \"https://management.azure.com/subscriptions/SUBSCRIPTION/providers/Microsoft.Compute/skus?api-version=2021-07-01&\\$filter=location eq '{region}'\"`"
     )
 }
 
-/// How the prices of a region are asked for.
+/// Returns instructions for getting the prices of a region.
 pub(super) fn prices_command(region: &Region) -> String {
     format!(
         "ask `https://prices.azure.com/api/retail/prices?$filter=serviceName eq 'Virtual Machines' and armRegionName eq '{region}'` and give every page as a file"

@@ -1,4 +1,4 @@
-//! Which kind of file this is, by what is in it.
+//! Detects the kind of a catalogue file from its content.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use serde::de::IgnoredAny;
 
 use super::fault::{CatalogFault, syntax};
 
-/// The kinds of catalogue file.
+/// Kind of a catalogue file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
-    /// The answer of `Microsoft.Compute/skus`, or the bare list that `az vm list-skus` prints.
+    /// A response of `Microsoft.Compute/skus`, or the bare list that `az vm list-skus` prints.
     Skus,
     /// Rows of the Retail Prices API.
     Prices,
@@ -23,13 +23,13 @@ pub(super) enum Kind {
 pub(super) struct Page<'a> {
     pub(super) file: &'a str,
     pub(super) text: &'a str,
-    /// Whether the rows are the file's whole value rather than a member of an object.
+    /// Whether the file is a bare array of rows rather than an object with them.
     pub(super) is_bare: bool,
-    /// Whether the file says that another page follows.
+    /// Whether the file has a link to a next page.
     has_next: bool,
 }
 
-/// The members of an object that tell its kind.
+/// Members of an object that identify its kind.
 #[derive(Deserialize)]
 struct Members {
     value: Option<IgnoredAny>,
@@ -41,7 +41,7 @@ struct Members {
     next: Option<String>,
 }
 
-/// Says which kind of file this is.
+/// Returns the kind of a file.
 pub(super) fn recognise<'a>(file: &'a str, text: &'a str) -> Result<(Kind, Page<'a>), Box<CatalogFault>> {
     let text = text.trim_start_matches('\u{feff}');
     let is_bare = text.trim_start().starts_with('[');
@@ -81,7 +81,7 @@ fn bare(file: &str, text: &str) -> Result<Option<Kind>, Box<CatalogFault>> {
     })
 }
 
-/// A page that points to a next one needs it: what is missing would be taken for "not sold".
+/// Reports a missing last page: sizes on it would otherwise count as "not sold".
 pub(super) fn missing_page(kind: Kind, pages: &[Page<'_>]) -> Option<CatalogFault> {
     let links = pages.iter().filter(|page| page.has_next).count();
     let last = pages.last()?;

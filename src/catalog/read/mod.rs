@@ -1,8 +1,8 @@
-//! Catalogues from files that the user gives: `--catalog FILE`.
+//! Builds catalogues from user-supplied files: `--catalog FILE`.
 //!
-//! Three kinds are recognised by what is in them: the answer of ARM's `Microsoft.Compute/skus` (sizes with
-//! their capabilities), rows of the Retail Prices API, and a plain list of instance types. Pages of an answer
-//! may be given as several files, in any order. Nothing is half read: either a catalogue or every fault.
+//! Three kinds are recognised by their content: responses of ARM's `Microsoft.Compute/skus` (sizes with their
+//! capabilities), rows of the Retail Prices API, and plain lists of instance types. Pages of a response may be given as
+//! several files, in any order. Returns either a catalogue or all faults, never a partial result.
 
 mod arm;
 mod fault;
@@ -25,11 +25,11 @@ use super::{Catalog, RegionZones, Stock, embedded};
 use crate::model::{Price, Region, SkuName};
 use retail::RetailPrices;
 
-/// Makes the catalogue of one region of files, each with its name and its text.
+/// Builds the catalogue of one region from files, each with its name and its text.
 ///
-/// Sizes without price rows get the prices of the embedded default of that region, as estimates; price rows
-/// without sizes replace the prices of the embedded default, and bring in the sizes that it knows and does not price
-/// there.
+/// Sizes without price rows get the region's prices of the embedded default, as estimates. Price rows without sizes
+/// replace the prices of the embedded default, and add sizes that the default knows but has no price for in this
+/// region.
 ///
 /// # Errors
 /// Every fault of every file, sorted by file and place.
@@ -94,7 +94,7 @@ fn sizes_and_prices(
     Some(catalog)
 }
 
-/// Makes a catalogue of sizes, with the default's prices as estimates.
+/// Builds a catalogue from sizes, with the default's prices as estimates.
 fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
     let fallback: BTreeMap<SkuName, SizePrice> = embedded::fallback_prices(region).into_iter().collect();
     let zones: BTreeSet<_> = sizes.values().flat_map(|size| size.zones.clone()).collect();
@@ -124,7 +124,7 @@ fn of_sizes(sizes: BTreeMap<SkuName, Size>, region: &Region) -> Catalog {
     }
 }
 
-/// Adds the sizes that the rows price and that the default knows without a price in this region.
+/// Adds the sizes that have price rows and that the default knows but has no price for in this region.
 fn add_sizes(catalog: &mut Catalog, retail: &RetailPrices) {
     let priced = retail.on_demand.keys().chain(retail.spot.keys());
     let missing: BTreeSet<&SkuName> = priced.filter(|name| catalog.size(name).is_none()).collect();
@@ -134,8 +134,8 @@ fn add_sizes(catalog: &mut Catalog, retail: &RetailPrices) {
     sizes.sort_by(|one, other| one.size.name.cmp(&other.size.name));
 }
 
-/// Puts the rows' prices in place of those that are there. Where the rows have no spot price of a size, spot
-/// is estimated from its price on demand, and costs no less than of the sizes that they have it of.
+/// Replaces existing prices with those of the rows. Missing spot prices are estimated from the on-demand price, at a
+/// discount no larger than that of any size with a spot row.
 fn set_prices(catalog: &mut Catalog, retail: &RetailPrices) {
     let Stock::Sizes(sizes) = Arc::make_mut(&mut catalog.stock) else { return };
     for sold in sizes.iter_mut() {

@@ -1,7 +1,7 @@
-//! A plain list of instance types: names with requirements, capacity, overhead and offerings.
+//! Reads a plain list of instance types: names with requirements, capacity, overhead and offerings.
 //!
-//! The list is `{"wellKnownLabels": […], "instanceTypes": […]}` or the bare list of types. Nothing is added
-//! from Azure: no size is refused, a node has no disk of its own price, and the region is only a name.
+//! The list is `{"wellKnownLabels": […], "instanceTypes": […]}` or a bare array of types. No data from Azure is added:
+//! no size is refused, disks have no price of their own, and the region is only a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::model::{
     Region, Requirement, Requirements, ResourceName, Resources, SkuName, Zone,
 };
 
-/// How many pods a type takes that does not say it: the kubelet's default.
+/// Default pod capacity of a type: that of the kubelet.
 const PODS: i64 = 110;
 
 #[derive(Default, Deserialize)]
@@ -82,7 +82,7 @@ enum Amount {
     Number(Number),
 }
 
-/// Reads all lists into one catalogue. `None` when nothing could be read; the faults say why.
+/// Reads all lists into one catalogue, and adds all problems to `faults`.
 pub(super) fn read(pages: &[Page<'_>], region: &Region, faults: &mut Vec<CatalogFault>) -> Option<Catalog> {
     let mut well_known: BTreeSet<LabelKey> = BTreeSet::new();
     let mut types: BTreeMap<SkuName, InstanceType> = BTreeMap::new();
@@ -120,7 +120,7 @@ fn list(page: &Page<'_>, faults: &mut Vec<CatalogFault>) -> Option<List> {
     read.map_err(|error| faults.push(syntax(page.file, &error))).ok()
 }
 
-/// Reads one type; knows where it stands so that faults can say it.
+/// Reads one type, with its place for faults.
 struct Reader<'a> {
     file: &'a str,
     place: String,
@@ -165,7 +165,7 @@ impl Reader<'_> {
             requirements: self.requirements(plain, &offerings),
             capacity,
             allocatable: allocatable.at_least_zero(),
-            // The list knows no disks: what a node costs is the offering's price.
+            // The list has no disks: the offering's price covers the whole node.
             os_disk: OsDisk::Ephemeral,
             offerings,
             data_disks: None,
@@ -173,8 +173,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Name, zones and capacity types follow from the type and its available offerings; what the type says
-    /// itself replaces them.
+    /// Returns the requirements: name, zones and capacity types derived from the type and its available offerings,
+    /// overridden by the type's own entries.
     fn requirements(&self, plain: &PlainType, offerings: &[Offering]) -> Requirements {
         let available = || offerings.iter().filter(|offering| offering.is_available);
         let listed = |key: &'static str| {
@@ -265,7 +265,7 @@ impl Reader<'_> {
 }
 
 impl OneOrMany {
-    /// An empty list says that the label does not exist.
+    /// Converts to a requirement; an empty list means that the label does not exist.
     fn requirement(&self) -> Requirement {
         match self {
             Self::One(value) => Requirement::one(value),

@@ -1,6 +1,6 @@
-//! Which regions files speak of, for a user who did not name one.
+//! Finds the regions in files, for users who did not name one.
 //!
-//! It only looks; what is wrong with a file is said when it is read.
+//! Never reports faults; reading the file does.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 use crate::model::Region;
 
-/// What a file may be: an answer with its rows, or the bare rows.
+/// Content of a file: a response with its rows, or the bare rows.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Rows {
@@ -19,7 +19,7 @@ enum Rows {
     Bare(Vec<Row>),
 }
 
-/// Where a size, a price or an instance type says where it is sold.
+/// Fields with the region of a size, a price or an instance type.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Row {
@@ -35,8 +35,7 @@ struct Offering {
     zone: Option<String>,
 }
 
-/// Returns the regions that these texts name, in lower case. A text that is none of the known kinds names
-/// none.
+/// Returns the regions in these texts, in lower case. A text of unknown kind has none.
 pub(in crate::catalog) fn named(texts: &[(&str, &str)]) -> BTreeSet<Region> {
     let mut regions = BTreeSet::new();
     for (_, text) in texts {

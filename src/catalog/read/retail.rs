@@ -1,9 +1,8 @@
-//! Prices from rows of the Retail Prices API.
+//! Reads prices from rows of the Retail Prices API.
 //!
-//! Taken are rows of the region, of type `Consumption`, of the primary meter, not for Windows and not of the
-//! old Low Priority kind; spot rows apart. Where a size has several, the latest `effectiveStartDate` counts,
-//! then the higher price: a plan must not promise less than what is billed. The result does not depend on the
-//! order of rows.
+//! Uses the rows of the region that are of type `Consumption` and the primary meter, and neither for Windows nor of the
+//! old Low Priority kind; spot rows are kept apart. If a size has several rows, the latest `effectiveStartDate` wins,
+//! then the higher price, so that a plan never promises less than is billed. The order of rows does not matter.
 
 use std::collections::BTreeMap;
 
@@ -15,12 +14,12 @@ use super::kind::Page;
 use crate::catalog::price::listed;
 use crate::model::{MicroUsdPerHour, Price, Region, SkuName};
 
-/// What rows say about a region.
+/// Prices of a region.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct RetailPrices {
     pub(super) on_demand: BTreeMap<SkuName, Price>,
     pub(super) spot: BTreeMap<SkuName, Price>,
-    /// US dollars by the *month*, by tier of managed disk.
+    /// US dollars per *month*, by tier of managed disk.
     pub(super) disks: BTreeMap<String, MicroUsdPerHour>,
 }
 
@@ -48,7 +47,7 @@ struct Row {
     is_primary_meter_region: Option<bool>,
 }
 
-/// What a row prices.
+/// Item that a row prices.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Item {
     OnDemand(SkuName),
@@ -115,7 +114,7 @@ fn rows(page: &Page<'_>, faults: &mut Vec<CatalogFault>) -> Vec<Row> {
 }
 
 impl Row {
-    /// Says what the row prices, if it is one that counts.
+    /// Returns the item that the row prices, if the row is relevant.
     fn item(&self) -> Option<Item> {
         if self.kind != "Consumption" || self.is_primary_meter_region == Some(false) {
             return None;
@@ -139,7 +138,7 @@ impl Row {
         Some(if ends(" Spot") { Item::Spot(size) } else { Item::OnDemand(size) })
     }
 
-    /// Returns the price, or which member is wrong and how.
+    /// Returns the price, or the invalid member and the problem.
     fn amount(&self, item: &Item) -> Result<MicroUsdPerHour, (&'static str, String)> {
         let unit = match item {
             Item::OnDemand(_) | Item::Spot(_) => "1 Hour",

@@ -1,6 +1,6 @@
-//! What a subscription uses of its quotas: `az vm list-usage -o json`, or ARM's answer of `…/usages`.
+//! Reads the quota usage of a subscription: `az vm list-usage -o json`, or ARM's response of `…/usages`.
 //!
-//! Numbers may be text. Nothing is half read: either the whole list or every fault, each with its line.
+//! Numbers may be written as text. Returns either the whole list or all faults, each with its line.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ use serde_json::value::RawValue;
 use super::fault::CatalogFault;
 use crate::model::Usage;
 
-/// What makes such a file.
+/// How to create such a file.
 const HINT: &str = "give the output of `az vm list-usage --location REGION -o json`";
 
-/// The most faults that are listed: a file of another kind has one in every row.
+/// Maximum number of faults to list: a file of another kind has one in every row.
 const FAULTS_MAX: usize = 10;
 
-/// ARM's answer.
+/// ARM's response.
 #[derive(Deserialize)]
 struct Page<'t> {
     #[serde(borrow)]
@@ -51,7 +51,7 @@ enum Amount {
     Nothing(()),
 }
 
-/// Reads the quotas of a file, in its order. A row without numbers (`null`) says nothing.
+/// Reads the quotas of a file, in its order. Rows without numbers (`null`) are skipped.
 ///
 /// # Errors
 /// Every fault, by line.
@@ -105,7 +105,7 @@ fn fault(file: &str, line: usize, what: String) -> CatalogFault {
     CatalogFault::new(file, format!("line {line}"), what).hint(HINT)
 }
 
-/// Returns the text of an error without its place.
+/// Returns the text of an error without its position.
 fn said(error: &serde_json::Error) -> String {
     let text = error.to_string();
     text.split(" at line ").next().unwrap_or(&text).to_owned()
@@ -117,7 +117,7 @@ fn line_of(text: &str, part: &RawValue) -> usize {
     text.get(..offset).unwrap_or(text).matches('\n').count() + 1
 }
 
-/// Reads an amount; of a number beyond the largest one, the largest.
+/// Parses an amount, clamped to 64 bits.
 fn amount<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<Option<i64>, D::Error> {
     let text = match Amount::deserialize(deserializer) {
         Ok(Amount::Nothing(())) => return Ok(None),

@@ -1,6 +1,6 @@
-//! `nodeform apply`: carries a plan out, a saved one or one that is made, shown and asked for first.
+//! `nodeform apply`: applies a saved plan, or creates a plan, shows it and asks for confirmation first.
 //!
-//! The steps are those of the other ways of use: observe, plan, check, approve, roll out.
+//! The steps are those of the other modes: observe, plan, check, approve, roll out.
 #![expect(clippy::disallowed_methods, reason = "the terminal is asked, and the plan is kept in a file")]
 
 mod arguments;
@@ -35,10 +35,10 @@ use crate::review::{
 use crate::rollout::{self, Ended, Event, Outcome};
 use crate::snapshot::Abandoned;
 
-/// Carries a plan out.
+/// Applies a plan.
 ///
 /// # Errors
-/// Nothing that can be carried out, or not by this caller.
+/// The plan cannot be applied, or not by this caller.
 pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     let connected = arguments.azure.connect(&arguments.context)?;
     let saved_plan = arguments.plan.as_deref().map(saved::read).transpose()?;
@@ -61,7 +61,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(with_left_over(ended, left_over, ui))
 }
 
-/// How a command ends of whose plan something had to go and stays: which is said, with why.
+/// Returns the exit code, and prints which nodes a destroy plan keeps and why.
 fn with_left_over(ended: Exit, left_over: Option<String>, ui: Ui) -> Exit {
     match left_over.filter(|_| ended == Exit::Done) {
         Some(why) => {
@@ -72,7 +72,7 @@ fn with_left_over(ended: Exit, left_over: Option<String>, ui: Ui) -> Exit {
     }
 }
 
-/// What stays of a plan that was to destroy, with why, a line each.
+/// Returns the nodes that a destroy plan keeps and why, one per line.
 fn left_over(plan: &Plan) -> Option<String> {
     let Evidence { held, report, .. } = &plan.evidence;
     let held = held.iter().map(|held| (&held.node, &held.because));
@@ -83,7 +83,7 @@ fn left_over(plan: &Plan) -> Option<String> {
     (plan.spec.wishes.destroy && !stays.is_empty()).then_some(what)
 }
 
-/// Reads the cluster, as `plan --live` does.
+/// Observes the cluster, as `plan --live` does.
 pub(super) fn observed(arguments: &ApplyArguments, connected: &Connected, ui: Ui) -> Result<World, Failure> {
     let catalogs = world::catalogs(&arguments.catalog)?;
     let asked = Request { catalogs, ..Request::default() };
@@ -93,7 +93,7 @@ pub(super) fn observed(arguments: &ApplyArguments, connected: &Connected, ui: Ui
     world::inhabited(Inputs::default(), Request { laid, targets, wishes, ..asked })
 }
 
-/// Has a saved plan judged once more, by what it was made from.
+/// Runs the checker on a saved plan again, with the plan's own snapshot.
 pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
     let (snapshot, policy) = (plan.snapshot(), plan.policy());
     CheckedPlan::judged(&snapshot, &policy, plan).map_err(|refused| {
@@ -103,13 +103,13 @@ pub(super) fn judged_again(plan: Plan) -> Result<CheckedPlan, Failure> {
     })
 }
 
-/// What to do where nobody can be asked.
+/// Hints if confirmation is not possible.
 const UNASKED: [&str; 2] = [
     "save the plan, have it read, and apply it: `nodeform plan --live --out plan.json`, `nodeform apply plan.json`",
     "or apply without review: `--auto-approve`",
 ];
 
-/// Makes a plan, shows it, and has it confirmed where there is something to do.
+/// Creates and shows a plan, and asks for confirmation if it contains changes.
 fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<CheckedPlan, Failure> {
     let checked = world::planned(&automatic::by_name(world.clone()))?.plan;
     let plan = checked.plan();
@@ -131,7 +131,7 @@ fn proposed(arguments: &ApplyArguments, world: &World, ui: Ui) -> Result<Checked
     Ok(checked)
 }
 
-/// Saves the plan before anything of it is done.
+/// Saves the plan before any of it is applied.
 fn kept(plan: &Plan) -> Result<PathBuf, Failure> {
     let state = std::env::var_os("XDG_STATE_HOME").map(PathBuf::from);
     let home = || std::env::var_os("HOME").map(|home| PathBuf::from(home).join(".local/state"));
@@ -145,35 +145,35 @@ fn kept(plan: &Plan) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// A plan that is about to be carried out, and what it is carried out with.
+/// A plan to be applied, with everything needed for it.
 pub(super) struct Applying<'a> {
     pub(super) arguments: &'a ApplyArguments,
     pub(super) connected: &'a Connected,
     pub(super) world: World,
     pub(super) ui: Ui,
-    /// Where the plan was merged, if it was reviewed in Git.
+    /// The review in Git, if there was one.
     pub(super) review: Option<Review>,
     /// Whether to stop.
     pub(super) stop: Stop,
 }
 
-/// A plan that was merged.
+/// The review of a merged plan.
 pub(super) struct Review {
     /// Its folder on the branch.
     pub(super) watch: Watch,
-    /// What became of its changes in an earlier run, where there was one.
+    /// Outcomes of its changes in an earlier run, if any.
     pub(super) before: Option<BTreeMap<ChangeId, Outcome>>,
-    /// What reviewers struck of it.
+    /// The changes that reviewers struck.
     pub(super) struck: Struck,
-    /// Whose approvals counted.
+    /// The approvers whose approvals counted.
     pub(super) approved_by: Vec<Approver>,
 }
 
 impl Applying<'_> {
-    /// Carries a plan out; one that was merged, as far as it still holds.
+    /// Applies a plan; from a merged plan, only what is still current.
     ///
     /// # Errors
-    /// It is not approved, is spent, or cannot be begun.
+    /// It is not approved, was already applied, or cannot be started.
     pub(super) fn apply(self, checked: CheckedPlan) -> Result<Ended, Failure> {
         let (reader, begun) = self.looked(checked.plan())?;
         let World { snapshot, policy, .. } = &self.world;
@@ -186,7 +186,7 @@ impl Applying<'_> {
         self.roll_out(reader, Arc::new(approved))
     }
 
-    /// Approves a merged plan as far as it still holds, and says what there is to say of the rest.
+    /// Approves the part of a merged plan that is still current, and reports the rest.
     fn taken(
         &self,
         review: &Review,
@@ -216,8 +216,8 @@ impl Applying<'_> {
         }
     }
 
-    /// Writes down that a merged plan has expired, so that the next run counts it and does not end with it again. Where that
-    /// fails, the next run says it once more.
+    /// Records that a merged plan has expired, so that the next run only counts it and does not fail because of it
+    /// again. If that fails, the next run reports it again.
     fn expire(&self, spent: ApprovedPlan, review: &Review) {
         let folder = review.watch.place.folder(&review.watch.name);
         let wrote = self.connected.runtime.block_on(async {
@@ -234,10 +234,10 @@ impl Applying<'_> {
         }
     }
 
-    /// Finishes what has begun of a plan that was withdrawn.
+    /// Finishes the started changes of a withdrawn plan.
     ///
     /// # Errors
-    /// It is of another cluster, or cannot be gone on with.
+    /// It belongs to another cluster, or cannot be resumed.
     pub(super) fn finish(self, plan: Plan, because: &str) -> Result<Ended, Failure> {
         let (reader, begun) = self.looked(&plan)?;
         let World { snapshot, policy, .. } = &self.world;
@@ -248,12 +248,12 @@ impl Applying<'_> {
         self.roll_out(reader, Arc::new(approved))
     }
 
-    /// Looks at the world of a plan: who looks, and which of its changes have begun.
+    /// Observes the cluster of a plan; returns the reader and the changes that have started.
     fn looked(&self, plan: &Plan) -> Result<(Reader, BTreeSet<ChangeId>), Failure> {
         let Some(execution) = &plan.spec.execution else {
             return Err(not_approved(&[NotApproved::NotLive]));
         };
-        // Before anything is read that only its own cluster has.
+        // Checked before reading objects that only the plan's own cluster has.
         if let Some(fault) = other_cluster(execution, &self.world.snapshot) {
             return Err(not_approved(&[fault]));
         }
@@ -291,10 +291,10 @@ impl Applying<'_> {
         Ok(ended)
     }
 
-    /// Takes away what removals have begun whose plan is gone, where there is nothing else to do.
+    /// Cancels abandoned removals, whose plan no longer exists, when there is nothing else to do.
     ///
     /// # Errors
-    /// Somebody else holds the Lease.
+    /// Another process holds the Lease.
     fn lift_alone(&self) -> Result<(), Failure> {
         if self.world.abandoned.is_empty() {
             return Ok(());
@@ -307,7 +307,7 @@ impl Applying<'_> {
         })
     }
 
-    /// Takes away what removals have begun whose plan is gone; one that is carried out here goes on with its own.
+    /// Cancels abandoned removals, whose plan no longer exists; removals of the plan that is being applied are kept.
     async fn lift(&self, held: &Held, plan: &str) {
         let others = self.world.abandoned.iter().filter(|removal| *removal.plan != *plan);
         let others: Vec<Abandoned> = others.cloned().collect();
@@ -324,7 +324,7 @@ impl Applying<'_> {
         }
     }
 
-    /// Lets NodePlans go that nobody asks for any more.
+    /// Deletes NodePlans that are no longer needed.
     async fn tidy(&self, held: &Held) {
         let writer = self.connected.cluster.writing(held.gate());
         if let Err(fault) = tidy(&writer, world::now()).await {
@@ -335,7 +335,7 @@ impl Applying<'_> {
         }
     }
 
-    /// Gets the Lease that Karpenter takes too: nobody else writes meanwhile.
+    /// Acquires the Lease that Karpenter uses too, so that no other process writes meanwhile.
     async fn lease(&self) -> Result<Held, Failure> {
         let cluster = &self.connected.cluster;
         let namespace = lease::namespace(cluster).await.map_err(|failure| refused(&failure))?;
@@ -395,7 +395,8 @@ impl Applying<'_> {
     }
 }
 
-/// Hears Ctrl-C, and what a Job's Pod is told that has taken too long: once, nothing new begins; twice, all ends.
+/// Listens for Ctrl-C and SIGTERM, which a Job's Pod receives at its deadline: the first stops new changes, the second
+/// stops immediately.
 async fn listen(stop: Stop, ui: Ui) {
     use tokio::signal::unix::{SignalKind, signal};
     let Ok(mut terminate) = signal(SignalKind::terminate()) else { return };
@@ -418,7 +419,7 @@ async fn listen(stop: Stop, ui: Ui) {
     }
 }
 
-/// Who holds the Lease: this process alone.
+/// Returns the Lease holder identity, unique to this process.
 pub(super) fn identity() -> String {
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let host = host.trim();
@@ -427,7 +428,7 @@ pub(super) fn identity() -> String {
 }
 
 fn refused(failure: &ClusterFailure) -> Failure {
-    // Somebody else acts: what stands in the way of a plan, as a running Karpenter does.
+    // Another process is acting, such as a running Karpenter, which blocks the plan.
     let is_busy = failure.kind == ClusterFailureKind::LeaseHeld;
     let exit = if is_busy { Exit::Stale } else { Exit::Error };
     Failure { exit, is_busy, ..Failure::errors(Vec::new()) }.and(&failure.what, Some(&failure.hint))
@@ -442,7 +443,7 @@ fn not_approved(faults: &[NotApproved]) -> Failure {
     not_approved_of(faults, None)
 }
 
-/// Says why a plan is not carried out; one of a class that was merged is not made anew by `plan`.
+/// Returns why a plan is not applied; if it was merged, the hint is to propose it again.
 fn not_approved_of(faults: &[NotApproved], merged: Option<ChangeClass>) -> Failure {
     let failure = Failure { exit: Exit::Stale, ..Failure::errors(Vec::new()) };
     let hint = |fault: &NotApproved| match merged.filter(|_| fault.is_of_plan()) {
@@ -452,7 +453,7 @@ fn not_approved_of(faults: &[NotApproved], merged: Option<ChangeClass>) -> Failu
     faults.iter().fold(failure, |failure, fault| failure.and(&fault.to_string(), Some(&hint(fault))))
 }
 
-/// What the exit code says of how it ended.
+/// Returns the exit code for the result.
 fn exit(ended: &Ended) -> Exit {
     if ended.is_so() { Exit::Done } else { Exit::InPart }
 }

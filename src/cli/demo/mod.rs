@@ -1,7 +1,7 @@
-//! `nodeform demo`: a plan carried out on a simulated cluster, in a minute, without an account.
+//! `nodeform demo`: applies a plan on a simulated cluster, in a minute, without an account.
 //!
-//! The world is `examples/demo`, in memory. Planning, judging, approving and rolling out are those of a live cluster; only
-//! what is asked and written to is simulated.
+//! The world is `examples/demo`, in memory. Planning, checking, approving and rolling out use the code for live
+//! clusters; only the APIs are simulated.
 
 mod stage;
 mod watched;

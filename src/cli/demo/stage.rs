@@ -1,4 +1,4 @@
-//! The world of the demo, and the way from it to a plan.
+//! The world of the demo, and its plans.
 
 use std::time::Duration;
 
@@ -20,10 +20,10 @@ const DOCUMENTS: [&str; 3] = [
     include_str!("../../../examples/demo/faults.yaml"),
 ];
 
-/// When the world begins: a fixed time, so that every demo is the same.
+/// Start time of the world, fixed so that every demo is the same.
 const START: Timestamp = Timestamp::constant(1_767_603_600, 0);
 
-/// How the demo is answered: the world's own waits are long enough.
+/// Requests are answered without delay: the world's own waits are long enough.
 pub(super) const AT_ONCE: Delivery = Delivery::Answered(Duration::ZERO);
 
 /// A world and its time.
@@ -33,7 +33,7 @@ pub(super) struct Stage {
 }
 
 impl Stage {
-    /// Begins.
+    /// Creates the demo's world.
     pub(super) fn new(seed: u64) -> Result<Self, Failure> {
         let read = |text: &str| serde_saphyr::from_multiple::<Value>(text);
         let documents: Result<Vec<Vec<Value>>, _> = DOCUMENTS.into_iter().map(read).collect();
@@ -50,24 +50,24 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Lets seconds pass.
+    /// Advances the time by seconds.
     pub(super) fn pass(&mut self, seconds: i64) {
         self.now = self.now.saturating_add(SignedDuration::from_secs(seconds)).unwrap_or(Timestamp::MAX);
         self.world.advance(self.now);
     }
 
-    /// Lets processes work in the world, as it goes on meanwhile.
+    /// Runs processes in the world while its time continues.
     pub(super) fn worked<T>(&mut self, work: impl AsyncFnOnce(&InMemory) -> T) -> Result<T, Failure> {
         InMemory::work(&mut self.world, &mut self.now, work)
             .map_err(|error| Failure::error(format!("the program cannot wait for answers: {error}")))
     }
 
-    /// The minutes that have passed.
+    /// Returns the elapsed minutes.
     pub(super) fn minutes(&self) -> i64 {
         self.now.duration_since(START).as_secs() / 60
     }
 
-    /// Reads the world and plans it.
+    /// Observes the world and plans it.
     pub(super) fn planned(&mut self) -> Result<(World, CheckedPlan), Failure> {
         let at = self.now;
         let seen = self.worked(async |memory| memory.line(|_| AT_ONCE).observe().await)?;
@@ -103,7 +103,7 @@ impl Stage {
         }
     }
 
-    /// What is there of nodeform's: VMs, NICs, disks, NodeClaims.
+    /// Returns the remaining resources of nodeform: VMs, NICs, disks, NodeClaims.
     pub(super) fn left_over(&self) -> String {
         let state = self.world.state();
         let count = |list: &str| state[list].as_array().map_or(0, Vec::len);

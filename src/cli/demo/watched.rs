@@ -1,6 +1,6 @@
-//! The nodes of the demo on the full screen, while a plan is applied: the view of `nodeform top`.
+//! Full-screen view of the demo's nodes while a plan is applied: the view of `nodeform top`.
 //!
-//! What the rollout says meanwhile is kept, and printed once the screen is gone: the output is the same as without it.
+//! The rollout's output is kept and printed after the screen is closed, so it is the same as without the view.
 
 use std::thread;
 use std::time::Duration;
@@ -17,22 +17,22 @@ use crate::azure_sim::InMemory;
 use crate::render::fleet::Step;
 use crate::rollout::Event;
 
-/// How often the nodes are read, of the world's clock.
+/// Interval at which the nodes are read, in the world's time.
 const INTERVAL: Duration = Duration::from_secs(5);
 
-/// How long the last view stays.
+/// How long the last view stays visible.
 const LAST: Duration = Duration::from_secs(1);
 
-/// A screen, and what is said behind it.
+/// A screen, and the events collected behind it.
 pub(super) struct Watched {
-    /// None once somebody has quit: the rollout goes on.
+    /// `None` after the user has quit the view; the rollout continues.
     screen: Option<Screen>,
     speed: Option<u32>,
     events: Vec<(Timestamp, Event)>,
 }
 
 impl Watched {
-    /// Takes the screen.
+    /// Opens the screen.
     ///
     /// # Errors
     /// The terminal cannot be used.
@@ -40,7 +40,7 @@ impl Watched {
         Ok(Self { screen: Some(Screen::open(ui.is_coloured())?), speed, events: Vec::new() })
     }
 
-    /// Runs a rollout to its end, and shows the nodes meanwhile.
+    /// Runs a rollout to its end and shows the nodes meanwhile.
     pub(super) async fn beside<'a, T, F: Future<Output = T>>(
         &'a mut self,
         memory: &'a InMemory,
@@ -57,7 +57,7 @@ impl Watched {
                     Ok(fleet) => News::Seen(Box::new(fleet)),
                     Err(unseen) => News::Failed(unseen.what),
                 };
-                // Who quits, or a terminal that fails, ends the view and not the rollout.
+                // Quitting or a terminal failure ends the view, not the rollout.
                 if !matches!(shown.show([news], clock.now(), Duration::ZERO), Ok(Step::Stay)) {
                     *screen = None;
                 }
@@ -75,7 +75,7 @@ impl Watched {
         running.await
     }
 
-    /// Gives the screen back, and returns what was said.
+    /// Closes the screen and returns the events.
     pub(super) fn close(self) -> Vec<(Timestamp, Event)> {
         if self.screen.is_some() && self.speed.is_some() {
             thread::sleep(LAST);

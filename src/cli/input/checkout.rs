@@ -1,4 +1,4 @@
-//! A temporary folder with the files of a revision, for `--git` with `--render`; gone when it is no longer used.
+//! A temporary folder with the files of a revision, for `--git` with `--render`; deleted when dropped.
 
 use std::fs;
 #[cfg(feature = "git")]
@@ -7,27 +7,27 @@ use std::path::PathBuf;
 #[cfg(feature = "git")]
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A folder of files of a revision.
+/// A folder with files of a revision.
 #[derive(Debug)]
 pub(super) struct Checkout {
     folder: PathBuf,
-    /// The folder with a slash at its end, as tools write it.
+    /// The folder with a trailing slash, as tools print it.
     text: String,
-    /// What stands for it in messages: `REV:`.
+    /// Its replacement in messages: `REV:`.
     stands: String,
 }
 
 impl Checkout {
-    /// Makes an empty folder that nobody else can read, for files of a revision.
+    /// Creates an empty private folder for files of a revision.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// It cannot be created.
     #[cfg(feature = "git")]
     pub(super) fn empty(revision: &str) -> std::io::Result<Self> {
         static COUNT: AtomicUsize = AtomicUsize::new(0);
-        /// How often a name may be taken already.
+        /// Maximum number of names tried.
         const TRIES_MAX: usize = 100;
-        // Tools name a folder by its path without links.
+        // Tools print the canonical path of a folder.
         let above = fs::canonicalize(std::env::temp_dir())?;
         let mut folder = above.clone();
         let mut made = Ok(());
@@ -50,17 +50,17 @@ impl Checkout {
         &self.folder
     }
 
-    /// Returns where a path of the revision lies.
+    /// Returns the location of a path of the revision.
     pub(super) fn path(&self, path: &str) -> String {
         self.folder.join(if path == "." { "" } else { path }).display().to_string()
     }
 
-    /// Returns what people call a path of the revision.
+    /// Returns the display name of a path of the revision.
     pub(super) fn called(&self, path: &str) -> String {
         format!("{}{path}", self.stands)
     }
 
-    /// Returns how the folder begins paths in what tools say, and what stands for that in messages.
+    /// Returns the prefix of the folder's paths in tool output, and its replacement in messages.
     pub(super) fn hidden(&self) -> (&str, &str) {
         (&self.text, &self.stands)
     }
@@ -68,12 +68,12 @@ impl Checkout {
 
 impl Drop for Checkout {
     fn drop(&mut self) {
-        // What cannot be removed is left to whoever cleans the folder of temporary files.
+        // Leftovers are cleaned up with the temporary folder.
         let _ = fs::remove_dir_all(&self.folder);
     }
 }
 
-/// Makes a folder for the user alone.
+/// Creates a folder that only the user can access.
 #[cfg(feature = "git")]
 fn private(folder: &Path) -> std::io::Result<()> {
     let mut builder = fs::DirBuilder::new();

@@ -1,4 +1,4 @@
-//! Files, folders and standard input, read whole.
+//! Reads files, folders and standard input as a whole.
 #![expect(clippy::disallowed_methods, reason = "reading files is this module's job")]
 
 use std::collections::BTreeSet;
@@ -15,40 +15,39 @@ use crate::manifests::source::{
     DUMP_BYTES_MAX, IGNORE_FILE, LeavesOut, is_hidden, is_manifest, is_passed_over,
 };
 
-/// The most bytes of a `kustomization.yaml` or a `Chart.yaml` that are looked at; people write a few hundred
-/// lines.
+/// Maximum number of bytes read of a `kustomization.yaml` or a `Chart.yaml`; they usually have a few hundred lines.
 const DEFINITION_BYTES_MAX: u64 = 1 << 20;
 
-/// The most bytes of a `.nodeformignore` that are read.
+/// Maximum number of bytes read of a `.nodeformignore`.
 const IGNORE_BYTES_MAX: u64 = 1 << 20;
 
-/// The file that makes a folder a chart of Helm.
+/// The file that identifies a Helm chart.
 const CHART_FILE: &str = "Chart.yaml";
 
-/// How folders are walked.
+/// Options for walking folders.
 #[derive(Debug)]
 pub(super) struct Walking {
-    /// Whether with all folders in them.
+    /// Whether to include subfolders.
     pub(super) is_recursive: bool,
-    /// What is left out.
+    /// The excluded paths.
     pub(super) ignored: Ignored,
-    /// What the files are read for.
+    /// The purpose of reading.
     pub(super) purpose: Purpose,
 }
 
-/// What files are read for.
+/// Purpose of reading files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// To plan with what they describe: what kustomize or helm makes manifests of is left to them.
+    /// Planning: input files of kustomize or helm are left to these tools.
     Planning,
-    /// To be rewritten where they lie, whatever is made of them.
+    /// Rewriting in place, including input files of kustomize or helm.
     Rewriting,
 }
 
-/// Reads these ways in, each file once.
+/// Reads these origins, each file once.
 ///
 /// # Errors
-/// Every path that cannot be read, at once.
+/// All paths that cannot be read.
 pub(super) fn read(origins: &[Origin], walking: Walking) -> Result<Inputs, Failure> {
     let Walking { is_recursive, ignored, purpose } = walking;
     let mut reader = Reader {
@@ -86,20 +85,20 @@ pub(super) fn read(origins: &[Origin], walking: Walking) -> Result<Inputs, Failu
     if !faults.is_empty() {
         return Err(Failure::errors(faults).hint("check the path and permissions; `-` is standard input"));
     }
-    // A folder that was named itself was read, also where another one that was named holds it.
+    // A folder that was named explicitly was read, even if another named folder contains it.
     inputs.passed_by.unread_folders.retain(|folder| !seen.contains(&real(Path::new(folder))));
     inputs.passed_by.left_out = left_out;
     inputs.passed_by.read = inputs.files.iter().map(|file| file.source.name.clone()).collect();
     Ok(Inputs { read: seen, ..inputs })
 }
 
-/// Returns whether a file that was named stands for its folder.
+/// Returns whether a named file stands for its folder.
 fn is_definition(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     Tool::of_file(name).is_some() && path.is_file()
 }
 
-/// Returns the path that a path leads to when every link is followed.
+/// Returns the canonical path, with all links resolved.
 pub(in super::super) fn real(path: &Path) -> PathBuf {
     fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
@@ -108,10 +107,10 @@ struct Reader {
     is_recursive: bool,
     purpose: Purpose,
     ignored: Ignored,
-    /// The folder that was named, or the one around the file that was.
+    /// The named folder, or the parent of the named file.
     root: PathBuf,
     inputs: Inputs,
-    /// Real paths that were read, so that a link or a path named twice is not counted twice.
+    /// Canonical paths already read, so that links and repeated paths are not counted twice.
     seen: BTreeSet<PathBuf>,
     faults: Vec<String>,
 }
@@ -126,7 +125,7 @@ impl Reader {
             return;
         }
         let mut bytes = Vec::new();
-        // One byte more than the limit, so that too much is seen as too much.
+        // One byte above the limit, to detect excess input.
         match std::io::stdin().lock().take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes) {
             Ok(_) => {
                 self.inputs.is_standard_input_blank = bytes.iter().all(u8::is_ascii_whitespace);
@@ -136,7 +135,7 @@ impl Reader {
         }
     }
 
-    /// Reads a file, which was named or found by walking a folder.
+    /// Reads a file that was named or found in a folder.
     fn file(&mut self, path: &Path, is_walked: bool) {
         if !self.is_new(path) {
             return;
@@ -154,7 +153,7 @@ impl Reader {
                 return;
             }
         }
-        // What is no regular file (a pipe, a device) has a length that says nothing.
+        // The length of a non-regular file (a pipe, a device) is meaningless, so the read is limited too.
         let mut bytes = Vec::new();
         let file = fs::File::open(path);
         match file.and_then(|file| file.take(DUMP_BYTES_MAX + 1).read_to_end(&mut bytes)) {
@@ -169,7 +168,7 @@ impl Reader {
     fn folder(&mut self, folder: &Path) {
         let mut paths = Vec::new();
         self.ignored.start(&folder.to_string_lossy());
-        // Files on the way to the folder count for it as they would had the walk begun at the first.
+        // Ignore files of the parent folders apply as well, as if the walk had started at the outermost.
         let above: Vec<&Path> = folder.ancestors().skip(1).collect();
         if folder.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir)) {
             above.into_iter().rev().for_each(|above| self.enter(above));
@@ -179,7 +178,7 @@ impl Reader {
         self.sorted_out(&paths);
     }
 
-    /// Comes to a folder and reads what it says is left out.
+    /// Enters a folder and reads its ignore file.
     fn enter(&mut self, folder: &Path) {
         let mut bytes = Vec::new();
         let path = folder.join(IGNORE_FILE);
@@ -195,7 +194,7 @@ impl Reader {
         self.ignored.enter(&folder.to_string_lossy(), rules.as_deref());
     }
 
-    /// Lists the files of a folder, in the order of their names.
+    /// Collects the files of a folder, in the order of their names.
     fn walk(&mut self, folder: &Path, files: &mut Vec<PathBuf>) {
         if !self.is_new(folder) {
             return;
@@ -228,7 +227,7 @@ impl Reader {
                 (false, _) => files.push(path),
                 (true, true) => self.walk(&path, files),
                 (true, false) if is_chart && self.purpose == Purpose::Rewriting => {
-                    // A chart is one thing with the folders in it.
+                    // A chart includes its subfolders.
                     self.is_recursive = true;
                     self.walk(&path, files);
                     self.is_recursive = false;
@@ -239,7 +238,7 @@ impl Reader {
         self.ignored.leave();
     }
 
-    /// Reads the manifests among the files of a folder and notes what has to be rendered.
+    /// Reads the manifests among the files of a folder and records folders that need rendering.
     fn sorted_out(&mut self, paths: &[PathBuf]) {
         let shown: Vec<String> = paths.iter().map(|path| path.display().to_string()).collect();
         let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
@@ -264,7 +263,7 @@ impl Reader {
         }
         manifests.iter().filter_map(|index| paths.get(*index)).for_each(|path| self.file(path, true));
         let Inputs { passed_by, unrendered: known, .. } = &mut self.inputs;
-        // What lies below is not read, with `-R` or without.
+        // Subfolders of these are not read, with or without `-R`.
         let is_part =
             |folder: &String| unrendered.iter().any(|root| Path::new(folder).starts_with(&root.folder));
         let purpose = self.purpose;

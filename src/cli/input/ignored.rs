@@ -1,7 +1,6 @@
-//! What of the folders that are walked is left out: `--exclude`, and the files `.nodeformignore` on the way, both as
-//! gitignore writes them.
+//! Exclusions while walking folders: `--exclude` and `.nodeformignore` files, both in gitignore syntax.
 //!
-//! What was named itself is read, whatever these say.
+//! Explicitly named paths are always read.
 
 use std::path::{Component, Path};
 
@@ -11,34 +10,33 @@ use ignore::gitignore::{Gitignore, GitignoreBuilder};
 use super::super::exit::Failure;
 use crate::manifests::source::{IGNORE_FILE, LeavesOut};
 
-/// The patterns of one file, for what lies in its folder.
+/// The patterns of one file, for its folder.
 #[derive(Debug)]
 struct Rules {
-    /// The folder, as it was walked to.
+    /// The folder, as reached by the walk.
     folder: String,
     patterns: Gitignore,
 }
 
-/// What is left out of the folders that are walked.
+/// All exclusions for walked folders.
 #[derive(Debug)]
 pub(super) struct Ignored {
     /// `--exclude`.
     excluded: Gitignore,
-    /// The folder that was named: patterns of `--exclude` count from there too.
+    /// The named folder; `--exclude` patterns are also relative to it.
     root: String,
-    /// The files of the folders around what is looked at, the outermost first.
+    /// The ignore files of the enclosing folders, outermost first.
     files: Vec<Rules>,
-    /// What is wrong with any of them.
+    /// Faults in these files.
     faults: Vec<String>,
-    /// What was left out, as it is shown.
+    /// The excluded paths, as shown.
     left_out: Vec<String>,
 }
 
-/// What is wrong with a pattern whose last class of letters has no end: taken by its letter it would leave out nothing
-/// that anybody meant.
+/// Fault of a pattern with an unclosed character class; taken literally, it would exclude nothing that anyone intended.
 const UNCLOSED: &str = "a `[` without its `]`";
 
-/// Returns whether a class of letters is opened and never closed.
+/// Returns whether a character class is never closed.
 fn has_open_class(pattern: &str) -> bool {
     let mut letters = pattern.chars().peekable();
     while let Some(letter) = letters.next() {
@@ -46,7 +44,7 @@ fn has_open_class(pattern: &str) -> bool {
             '\\' => drop(letters.next()),
             '[' => {
                 letters.next_if(|letter| matches!(letter, '!' | '^'));
-                // A bracket that comes first is one of the letters.
+                // A leading bracket is a literal member of the class.
                 letters.next_if_eq(&']');
                 if !letters.by_ref().any(|letter| letter == ']') {
                     return true;
@@ -59,10 +57,10 @@ fn has_open_class(pattern: &str) -> bool {
 }
 
 impl Ignored {
-    /// Takes what was given on the command line.
+    /// Parses the patterns of the command line.
     ///
     /// # Errors
-    /// Patterns that cannot be read.
+    /// Invalid patterns.
     pub(super) fn new(excluded: &[String]) -> Result<Self, Failure> {
         let mut patterns = GitignoreBuilder::new("");
         let wrong: Vec<String> = excluded
@@ -90,7 +88,7 @@ impl Ignored {
         })
     }
 
-    /// Returns what was left out, and what is wrong with the files that say so.
+    /// Returns the excluded paths, and the faults of the ignore files.
     pub(super) fn end(self) -> (Vec<String>, Vec<String>) {
         (self.left_out, self.faults)
     }
@@ -119,7 +117,7 @@ impl LeavesOut for Ignored {
                 self.faults.push(format!("{place}:{}: {error}", index + 1));
             }
         }
-        // Each line was read before: together they cannot be wrong.
+        // Each line was validated above, so the build cannot fail.
         let patterns = patterns.build().unwrap_or_else(|_| Gitignore::empty());
         self.files.push(Rules { folder, patterns });
     }
@@ -147,7 +145,7 @@ impl LeavesOut for Ignored {
     }
 }
 
-/// Returns a path without `.` and slashes at its ends, which patterns do not have.
+/// Returns a path without `.` and without slashes at its ends, as in patterns.
 fn plain(path: &str) -> String {
     let parts = Path::new(path).components().filter_map(|part| match part {
         Component::Normal(_) | Component::ParentDir => Some(part.as_os_str().to_string_lossy()),
@@ -164,7 +162,8 @@ fn within(folder: &str, name: &str) -> String {
 mod tests {
     use super::{Ignored, LeavesOut};
 
-    /// Patterns of the command line and of files by folder -> which of the paths are left out; `/` ends a folder.
+    /// Returns which paths are excluded by patterns of the command line and of files by folder; a trailing `/` marks a
+    /// folder.
     fn left_out(exclude: &[&str], files: &[(&str, &str)], paths: &[&str]) -> Vec<String> {
         let exclude: Vec<String> = exclude.iter().map(|pattern| (*pattern).to_owned()).collect();
         let mut ignored = Ignored::new(&exclude).expect("patterns");

@@ -1,7 +1,7 @@
-//! `snapshot --kubectl`: what a live cluster holds, as the user's own kubectl lists it.
+//! `snapshot --kubectl`: lists a live cluster with the user's kubectl.
 //!
-//! It is asked which kinds there are, and then for those that planning reads: nothing is written, and Secrets and
-//! ConfigMaps are never asked for. What may not be listed is told; it is never taken for empty in silence.
+//! Lists the available kinds, then those that planning reads: never writes anything, and never requests Secrets or
+//! ConfigMaps. Kinds that may not be listed are reported, never silently taken as empty.
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -71,7 +71,7 @@ impl ContextArguments {
             listing.listed.extend(kinds.iter().map(|kind| kind.word.to_owned()));
             return Ok(listing);
         }
-        // One kind that may not be listed fails them all, and which one it is stands in words alone.
+        // One forbidden kind makes the whole request fail, and only the error message says which one.
         let mut forbidden = Vec::new();
         for kind in kinds {
             progress.say(format!("listing {} with kubectl", kind.word));
@@ -110,7 +110,7 @@ impl ContextArguments {
             Some(complaint) if !NEEDED_KINDS.iter().all(is_served) => {
                 return Err(self.unreachable(&arguments, &complaint));
             }
-            // An API server that another serves for is away, such as that of metrics.
+            // An aggregated API server is unavailable, such as that of metrics.
             Some(complaint) => {
                 listing.warnings.push(format!("kubectl does not see every kind: {}", first(&complaint)));
             }
@@ -134,7 +134,7 @@ impl ContextArguments {
 
     fn arguments(&self, words: &[&str]) -> Vec<OsString> {
         let mut arguments: Vec<OsString> = words.iter().map(Into::into).collect();
-        // Written as one word, so that a name which begins with a dash is none of kubectl's flags.
+        // Passed as one word, so that a name with a leading dash is not taken as a flag of kubectl.
         let context = self.context.iter().map(|name| ("--context=", OsString::from(name)));
         let kubeconfig = self.kubeconfig.iter().map(|file| ("--kubeconfig=", file.clone().into_os_string()));
         for (flag, value) in context.chain(kubeconfig) {

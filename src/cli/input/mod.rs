@@ -1,7 +1,6 @@
-//! The ways in: what was named on the command line, and the bytes behind it.
+//! Inputs: the sources named on the command line, and their bytes.
 //!
-//! Each way in is an [`Origin`]; each origin has a reader of its own. What the bytes mean is `manifests`'
-//! business.
+//! Each source is an [`Origin`]; each origin has its own reader. Parsing is the task of `manifests`.
 
 mod checkout;
 mod files;

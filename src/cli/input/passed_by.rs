@@ -1,5 +1,4 @@
-//! What was named or lies beside what was read, and was not read: said in one place, so that nothing is left out
-//! without a word.
+//! Reports named or adjacent files that were not read, in one place, so that nothing is skipped silently.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,30 +8,30 @@ use super::super::ui::Ui;
 use crate::manifests::folder::Foreign;
 use crate::render::words::count;
 
-/// The most names that a line has.
+/// Maximum number of names in a line.
 const NAMED_MAX: usize = 3;
 
-/// What was read and what was not, by name.
+/// Files that were read and files that were not, by name.
 #[derive(Clone, Debug, Default)]
 pub(in super::super) struct PassedBy {
-    /// Folders in folders, since `-R` was not given, as they are shown.
+    /// Subfolders not read because `-R` was not given, as shown.
     pub(super) unread_folders: Vec<String>,
-    /// What `--exclude` and `.nodeformignore` leave out.
+    /// Paths excluded by `--exclude` and `.nodeformignore`.
     pub(super) left_out: Vec<String>,
-    /// Folders that are never walked into.
+    /// Folders that are never entered.
     pub(super) vendored: Vec<String>,
-    /// Files of other tools in the folders, the first of each.
+    /// Files of other tools in the folders, the first of each tool.
     pub(super) foreign: BTreeMap<Foreign, String>,
-    /// Folders of plans that people review.
+    /// Folders of reviewed plans.
     pub(super) plans: BTreeSet<String>,
-    /// Folders that were looked into.
+    /// Folders that were searched.
     pub(super) folders: Vec<String>,
-    /// What was read, by the name that messages call it.
+    /// Names of the sources that were read, as in messages.
     pub(super) read: BTreeSet<String>,
 }
 
 impl PassedBy {
-    /// Adds what another input passed by.
+    /// Adds the skipped files of another input.
     pub(in super::super) fn append(&mut self, mut other: Self) {
         self.unread_folders.append(&mut other.unread_folders);
         self.left_out.append(&mut other.left_out);
@@ -43,7 +42,7 @@ impl PassedBy {
         self.read.append(&mut other.read);
     }
 
-    /// Says what was not read. `strays` are the sources of documents that are no objects.
+    /// Reports skipped files. `strays` are the sources of documents that are not objects.
     pub(in super::super) fn say(&self, strays: &BTreeSet<Arc<str>>, ui: Ui) {
         if !strays.is_empty() {
             ui.aside(&format!("note: skipped, no Kubernetes objects: {}\n", listed(strays.iter())));
@@ -55,7 +54,7 @@ impl PassedBy {
         }
     }
 
-    /// Says which folders of reviewed plans were not read.
+    /// Reports skipped folders of reviewed plans.
     pub(in super::super) fn say_plans(&self, ui: Ui) {
         if !self.plans.is_empty() {
             let (noun, plans) = (folders_of(&self.plans), listed(self.plans.iter()));
@@ -63,7 +62,7 @@ impl PassedBy {
         }
     }
 
-    /// The failure of an input without any object: what was read, what was not, and why.
+    /// Returns the failure for an input without objects: what was read, what was not, and why.
     pub(in super::super) fn nothing_found(&self, strays: &BTreeSet<Arc<str>>) -> Failure {
         let Self { unread_folders, left_out, vendored, foreign, plans, folders, read } = self;
         let mut parts = Vec::new();

@@ -1,4 +1,4 @@
-//! `--render`: the manifests that the kustomize, kubectl or helm of this machine makes of a folder.
+//! `--render`: renders a folder with the locally installed kustomize, kubectl or helm.
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -9,57 +9,57 @@ use crate::manifests::Source;
 use crate::manifests::folder::{Tool, Unrendered, shell_word};
 use crate::manifests::tree;
 
-/// How long a folder may take: charts with many dependencies take seconds, bases that are fetched with Git
-/// a minute.
+/// Time limit per folder: charts with many dependencies take seconds, bases fetched with Git a minute.
 const RENDER_TIME_MAX: Duration = Duration::from_secs(120);
 
-/// The most bytes of a folder's manifests; CRDs included, the largest charts have a few megabytes.
+/// Maximum size of a folder's rendered manifests in bytes; the largest charts, including CRDs, have a few megabytes.
 const RENDER_BYTES_MAX: u64 = 256 << 20;
 
-/// The most lines of a tool's complaint that are shown.
+/// Maximum number of lines shown of a tool's error output.
 const COMPLAINT_LINES_MAX: usize = 20;
 
-/// The most characters of a tool's first complaint: kustomize wraps the cause in the name of every folder on the way.
+/// Maximum length of a tool's first error in characters: kustomize wraps the cause in the name of every folder on the
+/// way.
 const CAUSE_MAX: usize = 2_000;
 
-/// A folder that is rendered.
+/// A folder to be rendered.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rendering<'a> {
-    /// The folder, where it lies on the disk.
+    /// The folder on the disk.
     pub(super) root: &'a Unrendered,
-    /// What people call it, and where it lies otherwise.
+    /// Its display name, which may differ from its location.
     pub(super) name: &'a str,
     /// Values for helm.
     pub(super) values: &'a [PathBuf],
-    /// The folder of a checkout with what stands for it in messages.
+    /// The checkout folder and its replacement in messages.
     pub(super) hidden: Option<(&'a str, &'a str)>,
 }
 
-/// What came out of a folder.
+/// Rendered output of a folder.
 #[derive(Debug)]
 pub(super) struct Rendered {
     /// The manifests, named after the folder and its tool.
     pub(super) source: Source,
-    /// The command that makes them.
+    /// The command that rendered them.
     pub(super) command: String,
 }
 
 /// A folder that could not be rendered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Unrenderable {
-    /// What people call it.
+    /// Its display name.
     pub(in super::super) folder: String,
-    /// Why, in a line.
+    /// The reason, in one line.
     pub(in super::super) why: String,
-    /// The same with what the tool says, and what to do.
+    /// The reason with the tool's output and a hint.
     pub(in super::super) whole: String,
 }
 
 impl Rendering<'_> {
-    /// Renders the folder with the first tool of its kind that is there.
+    /// Renders the folder with the first suitable tool that is installed.
     ///
     /// # Errors
-    /// What is wrong, with the hint to it.
+    /// The folder cannot be rendered; the error includes a hint.
     pub(super) fn run(self) -> Result<Rendered, Unrenderable> {
         let Self { root, name, .. } = self;
         if root.tool == Tool::Kustomize && root.inflates_charts {
@@ -110,7 +110,7 @@ impl Rendering<'_> {
     fn failed(&self, how: &str, complaint: &str) -> Unrenderable {
         let hint = self.told(&hint(self.root, complaint));
         let mut lines = complaint.lines().map(str::trim).filter(|line| !line.is_empty());
-        // Tools say what is wrong at the start of what they print, or after warnings of their own.
+        // Tools print the error first, or after warnings.
         let first = lines.clone().find(|line| line.to_lowercase().starts_with("error")).or(lines.next());
         let first = first.map(|line| logged(line).unwrap_or(line));
         let first =
@@ -119,20 +119,20 @@ impl Rendering<'_> {
         self.unrenderable(&format!("{how}{}", first.replace(char::is_control, " ")), &whole)
     }
 
-    /// Writes a text as it reads where nobody knows of the checkout, nor of where this folder lies: tools name files by their
-    /// whole path, people by the path from here.
+    /// Returns a text without the checkout's and the current folder's path: tools print absolute paths, users expect
+    /// relative ones.
     fn told(&self, text: &str) -> String {
         let text =
             self.hidden.map_or_else(|| text.to_owned(), |(folder, stands)| text.replace(folder, stands));
         let here = std::env::current_dir().ok().map(|here| format!("{}/", here.display()));
-        // At the root every path would lose its beginning.
+        // In the root folder, every path would lose its leading slash.
         here.filter(|here| here.len() > 1).map_or_else(|| text.clone(), |here| text.replace(&here, ""))
     }
 }
 
-/// The commands that render a folder, the first to be tried first.
+/// Returns the commands that can render a folder, in order of preference.
 fn commands(root: &Unrendered, values: &[PathBuf]) -> Vec<(&'static str, Vec<OsString>)> {
-    // A name that begins with a dash would be taken for a flag.
+    // A name with a leading dash would be taken as a flag.
     let folder =
         if root.folder.starts_with('-') { format!("./{}", root.folder) } else { root.folder.clone() };
     match root.tool {
@@ -161,7 +161,7 @@ fn shown(program: &str, arguments: &[OsString]) -> String {
     std::iter::once(program.to_owned()).chain(words).collect::<Vec<_>>().join(" ")
 }
 
-/// A tool's complaint, indented, without what a terminal would obey.
+/// Returns a tool's error output, indented and without control characters.
 fn quoted(complaint: &str) -> String {
     let lines: Vec<&str> = complaint.lines().filter(|line| !line.trim().is_empty()).collect();
     let left_out = lines.len().saturating_sub(COMPLAINT_LINES_MAX);

@@ -1,4 +1,4 @@
-//! Revisions of Git as an input.
+//! Git revisions as input.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

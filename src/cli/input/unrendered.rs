@@ -1,4 +1,4 @@
-//! What is said of folders that hold no manifests but what manifests are made of.
+//! Messages about folders that need rendering.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use super::render::Unrenderable;
 use crate::manifests::folder::{Tool, Unrendered, shell_word};
 use crate::snapshot::{Gap, GapKind};
 
-/// The most folders or reasons that are named one by one.
+/// Maximum number of folders or reasons listed by name.
 const NAMED_MAX: usize = 3;
 
-/// The failure that names the folders which have to be rendered, with the one way on that always works.
+/// Returns the failure for folders that need rendering, with the one solution that always works.
 pub(super) fn refused(unrendered: &[Unrendered]) -> Failure {
     let error = match unrendered {
         [Unrendered { folder, tool, file, .. }] => {
@@ -30,7 +30,7 @@ pub(super) fn refused(unrendered: &[Unrendered]) -> Failure {
     Failure::error(error).hint(hint(unrendered))
 }
 
-/// Says that files of these folders were not checked, and how what is rendered of them is.
+/// Returns the note that these folders were not checked, and how to check their rendered output.
 pub(super) fn unchecked(unrendered: &[Unrendered]) -> String {
     match unrendered {
         [Unrendered { folder, tool, .. }] => format!(
@@ -60,7 +60,7 @@ fn hint(unrendered: &[Unrendered]) -> String {
     text
 }
 
-/// Says which of several folders may be meant, where they build on the same one.
+/// Returns a hint which of several overlays of the same base may be intended.
 fn meant(unrendered: &[Unrendered]) -> Option<String> {
     let mut by_base: BTreeMap<&String, Vec<&String>> = BTreeMap::new();
     for root in unrendered {
@@ -76,7 +76,7 @@ fn meant(unrendered: &[Unrendered]) -> Option<String> {
     ))
 }
 
-/// The failure of folders none of which could be rendered.
+/// Returns the failure if no folder could be rendered.
 pub(super) fn unrenderable(folders: &[Unrenderable]) -> Failure {
     let mut faults: Vec<String> = folders.iter().take(NAMED_MAX).map(|one| one.whole.clone()).collect();
     if folders.len() > NAMED_MAX {
@@ -85,7 +85,7 @@ pub(super) fn unrenderable(folders: &[Unrenderable]) -> Failure {
     Failure::errors(faults)
 }
 
-/// What is missing in a plan without these folders: by reason, and by name.
+/// Returns the gaps in a plan without these folders, by reason and name.
 pub(super) fn gaps(folders: &[Unrenderable]) -> Vec<Gap> {
     let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for Unrenderable { folder, why, .. } in folders {

@@ -1,6 +1,6 @@
-//! Another run of the same pipeline: this one waits for what the other applies, and ends well where the other did.
+//! Concurrent runs of the same pipeline: waits for the plan that another run applies, and succeeds if that run did.
 //!
-//! Decides nothing about a plan: the Lease and the ledger say who applies it.
+//! Never decides about a plan: the Lease and the ledger show which run applies it.
 
 use std::time::Duration;
 
@@ -11,19 +11,19 @@ use crate::api::node_plan::Phase;
 use crate::apply::recorded;
 use crate::review::proposal::FolderName;
 
-/// How often it is looked whether the other run has ended, of the cloud's clock.
+/// Interval at which the other run is checked, in the cloud's time.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
 
-/// For how long the other run may hold the Lease before it has written down what it applies, of the cloud's clock.
+/// How long the other run may hold the Lease before it has recorded the plan that it applies, in the cloud's time.
 const WRITTEN_DOWN: Duration = Duration::from_secs(15);
 
-/// What another run has to do with a plan.
+/// State of a plan in another run.
 pub(super) enum Another {
-    /// It has applied it, and the plan ended so.
+    /// Applied by it, with this final phase.
     Ended(Phase),
-    /// It is applying it.
+    /// Being applied by it.
     Applies,
-    /// Nothing that is known.
+    /// Unknown.
     Nothing,
 }
 
@@ -31,7 +31,7 @@ pub(super) enum Another {
 pub(super) struct Waiting<'m> {
     merged: &'m Merged<'m>,
     name: &'m FolderName,
-    /// For how long it has waited, of the cloud's clock.
+    /// Time waited so far, in the cloud's time.
     waited: Duration,
     is_told: bool,
 }
@@ -41,8 +41,8 @@ impl<'m> Waiting<'m> {
         Self { merged, name, waited: Duration::ZERO, is_told: false }
     }
 
-    /// Returns whether the plan is to be tried again, since another run that applied it has let the Lease go or may do so
-    /// soon; else what that run has to do with it.
+    /// Returns `None` if the plan should be retried, because another run has released the Lease or may do so soon;
+    /// otherwise the plan's state in that run.
     ///
     /// # Errors
     /// The ledger cannot be read.
@@ -65,7 +65,7 @@ impl<'m> Waiting<'m> {
         }
         self.waited += LOOK_AGAIN;
         let pause = LOOK_AGAIN / self.merged.connected.azure.cloud().clock_speed.max(1);
-        // Made inside of the runtime, which a timer needs.
+        // Created inside the runtime, which a timer requires.
         self.merged.connected.wait_for(async move { tokio::time::sleep(pause).await });
         Ok(None)
     }
@@ -75,7 +75,7 @@ impl<'m> Waiting<'m> {
         let ledger = connected.wait_for(recorded(&connected.cluster));
         let ledger = ledger.map_err(|fault| apply::not_begun(&fault))?;
         Ok(match ledger.of_id(&self.name.id) {
-            // That it has expired this run has found too.
+            // This run has detected the expiry too.
             Some(known) if known.phase() == Phase::Expired => Another::Nothing,
             Some(known) if known.is_spent() => Another::Ended(known.phase()),
             Some(known) if !known.is_automatic => Another::Applies,

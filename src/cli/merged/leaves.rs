@@ -1,5 +1,6 @@
-//! Whatever is changed in a plan's file, with all digests made anew and its page rendered anew: it is refused, or the same is
-//! sent, or the page shows it. Every leaf, key and item of a list, of plans of several small worlds.
+//! Tampering tests: any edit of a plan's file, with all digests recomputed and its page rendered again, must be
+//! refused, have no effect on the requests sent, or be visible on the page. Covers every leaf, key and list item, for
+//! plans of several small worlds.
 
 mod edits;
 
@@ -22,19 +23,19 @@ use crate::review::fields::{self, FIELDS};
 use crate::review::proposal::{self, Derived, Files, FolderName, idle_creates};
 use crate::review::{ApprovedPlan, Now, Terms, approve};
 
-/// What is sent for each change that is carried out.
+/// The requests for each applied change.
 type Sent = BTreeMap<ChangeId, String>;
 
-/// A plan with other decisions.
+/// Returns a plan with other decisions.
 fn decided(evidence: &Evidence, spec: &Value) -> Result<Plan, String> {
     let spec: PlanSpec = serde_json::from_value(spec.clone()).map_err(|error| error.to_string())?;
     let mut evidence = evidence.clone();
-    // Whoever forges a time forges it twice.
+    // A forger would change the time in both places.
     evidence.seen_at = spec.execution.as_ref().and_then(|execution| execution.seen_at);
     Ok(Plan { spec, evidence })
 }
 
-/// Its file, as somebody writes it who knows how digests and figures are made.
+/// Returns its file, as written by a forger who knows how digests and figures are computed.
 fn forged(plan: &Plan, spec: &Value) -> Result<String, String> {
     let mut written: Value = serde_json::from_str(&file::write(plan)).expect("it is JSON");
     let digest = Digest::of_json(spec).map_err(|error| format!("{error:?}"))?;
@@ -43,14 +44,14 @@ fn forged(plan: &Plan, spec: &Value) -> Result<String, String> {
     Ok(file::spelt(written))
 }
 
-/// What is sent when a folder with this spec is applied.
+/// Returns the requests sent when a folder with this spec is applied.
 fn applied(world: &World, evidence: &Evidence, spec: &Value) -> Result<Sent, String> {
     let plan = decided(evidence, spec)?;
     let files = derived(&plan);
     applied_with(world, &plan, spec, &files, files.destroys_text().as_deref())
 }
 
-/// What is sent when a folder with this spec and these lines of `destroy.txt` is applied.
+/// Returns the requests sent when a folder with this spec and these lines of `destroy.txt` is applied.
 fn applied_with(
     world: &World,
     plan: &Plan,
@@ -108,7 +109,8 @@ fn sent(plan: &ApprovedPlan) -> Sent {
     kept.collect()
 }
 
-/// Which questions are asked of a node before it goes: whether it is empty, asks to stay, or has a pod that does.
+/// Returns which preconditions a node must meet before deletion: it is empty, it is not protected, none of its pods is
+/// protected.
 fn asked(conditions: &[Precondition]) -> [bool; 3] {
     let is = |test: &dyn Fn(&Precondition) -> bool| conditions.iter().any(test);
     [
@@ -118,20 +120,20 @@ fn asked(conditions: &[Precondition]) -> [bool; 3] {
     ]
 }
 
-/// A page without what follows from the digests.
+/// Returns a page without the lines that depend on digests.
 fn masked(page: &str) -> String {
     let lines = page.lines().filter(|line| !line.starts_with("# Plan") && !line.starts_with("- Digest"));
     lines.collect::<Vec<&str>>().join("\n")
 }
 
-/// Whether a path is on the way to a field of the table.
+/// Returns whether a path is a prefix of a field in the table.
 fn leads_to(path: &[&str], field: &str) -> bool {
     let wanted: Vec<&str> = field.split('.').collect();
     path.len() < wanted.len() && path.iter().zip(wanted).all(|(one, other)| other == "*" || *one == other)
 }
 
-/// How a leaf may be spelt on the page: as it is, or as people read a duration, an amount or a price. An id of a change is
-/// there as the node that it is about.
+/// Returns the possible spellings of a leaf on the page: literally, or formatted as a duration, an amount or a price.
+/// The id of a change appears as its node's name.
 fn spellings(leaf: &str, names: &BTreeMap<String, String>) -> Vec<String> {
     match serde_json::from_str(leaf) {
         Ok(Value::String(text)) => {
@@ -150,7 +152,7 @@ fn spellings(leaf: &str, names: &BTreeMap<String, String>) -> Vec<String> {
     }
 }
 
-/// How often a word is in a text, where it is none of a longer one.
+/// Counts a word in a text, except as part of a longer word.
 fn times(text: &str, word: &str) -> usize {
     let goes_on = |letter: Option<char>| letter.is_some_and(char::is_alphanumeric);
     let found = text.match_indices(word).filter(|(at, _)| {
@@ -159,17 +161,17 @@ fn times(text: &str, word: &str) -> usize {
     found.count()
 }
 
-/// A plan's decisions and its page, as they are compared with edited ones.
+/// A plan's decisions and its page, for comparison with edited ones.
 struct Reviewed {
     leaves: BTreeMap<String, i64>,
     page: String,
     /// The ids of claims and machines.
     ids: Vec<String>,
-    /// The nodes that changes are about, by the ids of these.
+    /// The node names of changes, by change id.
     names: BTreeMap<String, String>,
 }
 
-/// The ids of the claims and machines of a spec, which its page tells by what they say.
+/// Returns the ids of the claims and machines of a spec, which the page shows by their content.
 fn ids_of(spec: &Value) -> Vec<String> {
     let tables = ["/claims", "/execution/machines"].into_iter();
     let tables = tables.filter_map(|path| spec.pointer(path)?.as_object());
@@ -191,15 +193,15 @@ impl Reviewed {
         }
     }
 
-    /// Whether the page of an edited plan shows each value that is new, and none that is gone as often as before. Where values
-    /// are only fewer or more of what there is, that is seen of one of them; where they only changed places, it reads otherwise.
+    /// Returns whether the page of an edited plan shows every new value and shows removed values less often. If values
+    /// only occur more or less often, one of them must differ; if they were only reordered, the page must differ.
     fn shows(&self, edited: &Value, page: &str) -> bool {
         if page == self.page {
             return false;
         }
         let after = leaves(edited);
         let of = |leaves: &BTreeMap<String, i64>, leaf: &str| leaves.get(leaf).copied().unwrap_or_default();
-        // Claims and machines are there as what they say, not by their ids.
+        // Claims and machines appear by content, not by id.
         let ids: BTreeSet<String> = ids_of(edited).into_iter().chain(self.ids.iter().cloned()).collect();
         let changed = self.leaves.keys().chain(after.keys()).collect::<BTreeSet<&String>>().into_iter();
         let changed: Vec<(&String, i64, i64)> = changed
@@ -219,16 +221,16 @@ impl Reviewed {
     }
 }
 
-/// What became of the edits of a plan.
+/// Results of all edits of a plan.
 #[derive(Default)]
 struct Found {
-    /// Those by which something else would be sent than its page shows.
+    /// Edits that change requests without being visible on the page.
     unseen: Vec<String>,
-    /// The fields of the table that the page was seen to show.
+    /// Fields of the table that the page shows.
     shown: BTreeSet<&'static str>,
-    /// Those that were changed at all, in what they hold.
+    /// Fields whose content was changed by any edit.
     changed: BTreeSet<&'static str>,
-    /// Leaves that no field of the table is about.
+    /// Leaves without a field in the table.
     unknown: BTreeSet<String>,
 }
 
@@ -243,14 +245,14 @@ fn found(world: &World, plan: &Plan, genuine: &Plan) -> Found {
         let Ok(forged) = decided(&plan.evidence, &value) else { continue };
         let path: Vec<&str> = path.iter().map(String::as_str).collect();
         let field = fields::of(&path).map(|field| field.path);
-        // Of what is empty there is nothing to show.
+        // An empty value has nothing to show.
         let is_inside = |field: &&str| path.len() > field.split('.').count();
         found.changed.extend(field.filter(|field| is_inside(field) || is_leaf));
         let leads_on = FIELDS.iter().any(|field| leads_to(&path, field.path));
         if field.is_none() && !leads_on {
             found.unknown.insert(path.join("."));
         }
-        // What the page shows, reviewers decide.
+        // Visible edits are left to the reviewers.
         if reviewed.shows(&value, &masked(&derived(&forged).markdown)) {
             found.shown.extend(field);
             continue;
@@ -269,7 +271,7 @@ fn planned(objects: &str) -> (World, Plan) {
     (world, plan)
 }
 
-/// The edits of one world by which something else would be sent than its page shows; none is right.
+/// Checks that no edit in one world changes requests without being visible on the page.
 fn none_is_unseen(objects: &str, genuine: &str, holds: fn(&Change) -> bool) {
     let ((world, plan), (_, genuine)) = (planned(objects), planned(genuine));
     assert!(plan.spec.changes.values().any(|planned| holds(&planned.change)), "{:#?}", plan.spec.changes);
@@ -288,7 +290,7 @@ fn none_is_unseen(objects: &str, genuine: &str, holds: fn(&Change) -> bool) {
     assert!(unknown.is_empty(), "not in the table of fields: {unknown:?}");
 }
 
-/// The edits of what a plan was made from by which something else would be sent; none is right, whatever the page shows.
+/// Checks that no edit of the evidence changes requests, visible or not.
 fn no_evidence_is_sent(objects: &str) {
     let (world, plan) = planned(objects);
     let spec = serde_json::to_value(&plan.spec).expect("a spec has a JSON form");

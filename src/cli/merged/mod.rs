@@ -1,4 +1,4 @@
-//! `nodeform apply --merged`: carries out what is merged, one plan after the other, each once.
+//! `nodeform apply --merged`: applies all merged plans, one after the other, each once.
 
 mod another;
 #[cfg(test)]
@@ -32,7 +32,7 @@ use crate::rollout::{Ended, Outcome};
 use another::{Another, Waiting};
 use watch::Watch;
 
-/// Carries out every plan that is merged and not settled.
+/// Applies every merged plan that is not settled.
 ///
 /// # Errors
 /// The repository or the cluster cannot be read.
@@ -104,7 +104,7 @@ pub(super) fn run(arguments: &ApplyArguments, ui: Ui) -> Result<Exit, Failure> {
     Ok(if merged.is_refused { Exit::Stale } else { merged.worst })
 }
 
-/// Looks whether the branch moved forward since plans were last applied, and notes where it is.
+/// Checks that the branch has only moved forward since the last application, and records its position.
 fn advance(
     connected: &Connected,
     place: &Place,
@@ -120,7 +120,7 @@ fn advance(
     Ok(())
 }
 
-/// Takes out the plans that lack an approval which the NodeFleet asks for.
+/// Removes plans that lack an approval required by the NodeFleet.
 fn approvals(
     (connected, access): (&Connected, &Access),
     (place, clone, ledger): (&Place, &Clone, &Ledger),
@@ -129,7 +129,7 @@ fn approvals(
 ) {
     let Some(git) = git.filter(|git| git.approvals.iter().flatten().count() > 0) else { return };
     let connected_forge = gitops::connect((git, place), access, *connected.cluster.clock());
-    // Nobody counts an approval of the account that proposes.
+    // Approvals of the proposer's own account do not count.
     let proposer = connected.wait_for(forge_account(&connected.cluster)).map_err(|failure| {
         GitOpsFault::of(format!("cannot read the account of the proposer: {}", failure.what))
             .hint(failure.hint)
@@ -148,9 +148,9 @@ fn approvals(
     }));
 }
 
-/// Says where the branch has plans if the path has none. Plans above or below the path are this fleet's, so the path is
-/// wrong. Plans elsewhere may be another fleet's, and before the first merge the folder does not exist: neither may fail
-/// a pipeline.
+/// Reports where the branch has plans if the path has none. Plans above or below the path belong to this fleet, so the
+/// path is wrong. Plans elsewhere may belong to another fleet, and before the first merge the folder does not exist:
+/// neither may fail a pipeline.
 fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -> Result<(), Failure> {
     let (path, branch, at) = (place.path.to_string(), place.branch.as_str(), tip.commit());
     let places = clone.places(tip).map_err(gitops::GitOpsFault::from)?;
@@ -185,7 +185,7 @@ fn astray(place: &Place, (clone, tip): (&Clone, &Tip), is_there: bool, ui: Ui) -
     Ok(())
 }
 
-/// Reads the cluster's identity; nothing where it cannot be told.
+/// Reads the cluster's identity; `None` if it cannot be determined.
 fn uid_of(connected: &Connected) -> Result<Option<String>, Failure> {
     let found = connected.wait_for(connected.cluster.get_optional("/api/v1/namespaces/kube-system"));
     let found =
@@ -193,39 +193,39 @@ fn uid_of(connected: &Connected) -> Result<Option<String>, Failure> {
     Ok(found.and_then(|namespace| Some(namespace["metadata"]["uid"].as_str()?.to_owned())))
 }
 
-/// Says how many plans need nothing to be done or told of them one by one.
+/// Returns the counts of skipped plans.
 fn lines(PassedOver { spent, expired, of_others }: PassedOver) -> Vec<String> {
     let told = [(spent, "applied before"), (expired, "expired"), (of_others, "of other clusters")];
     let told = told.into_iter().filter(|(plans, _)| *plans > 0);
     told.map(|(plans, what)| format!("Skipped: {}, {what}.\n", count(plans, "plan"))).collect()
 }
 
-/// The plans of a branch on their way.
+/// The merged plans of a branch while they are applied.
 struct Merged<'a> {
     arguments: &'a ApplyArguments,
     connected: &'a Connected,
     place: &'a Place,
     ledger: &'a Ledger,
-    /// Who reads the repository.
+    /// Read access to the repository.
     access: &'a Access,
     /// The forge that the NodeFleet names.
     forge: Option<ForgeWord>,
-    /// The commit that the plans are of.
+    /// The commit of the plans.
     head: &'a str,
     ui: Ui,
-    /// How the plans ended that were begun.
+    /// The worst result of the started plans.
     worst: Exit,
     /// Whether a plan was refused.
     is_refused: bool,
-    /// How many were.
+    /// Number of refused plans.
     refused: usize,
 }
 
 impl Merged<'_> {
-    /// Ends a plan whose folder is gone.
+    /// Ends a plan whose folder was removed.
     ///
     /// # Errors
-    /// It cannot be read back, or what has begun cannot be finished.
+    /// It cannot be read back, or its started changes cannot be finished.
     fn withdraw(&mut self, folder: &str, recorded: &Recorded) -> Result<(), Failure> {
         self.ui.aside(&format!("{folder} is no longer on the branch: withdrawn.\n"));
         let plan = self.read_back(recorded)?;
@@ -242,7 +242,7 @@ impl Merged<'_> {
         })
     }
 
-    /// Carries one plan out, or tells why not.
+    /// Applies one plan, or reports why not.
     fn apply(&mut self, folder: Folder) -> Result<(), Failure> {
         let (struck, folder_approval) = (folder.struck(), folder.approval());
         let Folder { name, proposal: Proposal { plan, .. }, approved_by } = folder;
@@ -250,7 +250,7 @@ impl Merged<'_> {
         self.ui.aside(&format!("Applying {name}{approval}\n"));
         let hint = saved::propose_anew(Some(name.class));
         let checked = apply::judged_again(plan);
-        // It is not planned again by hand.
+        // The hint must not be to plan again manually.
         let checked = checked.map_err(|failure| Failure { hints: vec![hint], ..failure });
         let mut waiting = Waiting::of(self, &name);
         let (ended, another) = loop {
@@ -285,13 +285,13 @@ impl Merged<'_> {
         }
     }
 
-    /// What a plan is carried out with.
+    /// Returns everything needed to apply a plan.
     fn applying(&self, world: World, review: Option<Review>) -> Applying<'_> {
         let Self { arguments, connected, ui, .. } = *self;
         Applying { arguments, connected, world, ui, review, stop: Stop::default() }
     }
 
-    /// Where a plan is on its branch, and what became of it before.
+    /// Returns a plan's review: its location on the branch and the outcomes of earlier runs.
     fn review(&self, name: &FolderName, (struck, approved_by): (Struck, Vec<Approver>)) -> Review {
         let known = self.ledger.of_id(&name.id);
         let before = known.map(|known| known.status.as_ref().map(ended).unwrap_or_default());
@@ -310,7 +310,7 @@ impl Merged<'_> {
         }
     }
 
-    /// Notes how a plan ended; after one that was stopped no other begins.
+    /// Records how a plan ended; after a stopped plan, no other is started.
     fn note(&mut self, ended: &Ended) -> Result<(), Failure> {
         if !ended.is_so() {
             self.worst = Exit::InPart;
@@ -321,7 +321,7 @@ impl Merged<'_> {
         }
     }
 
-    /// Tells that nothing of a plan is done.
+    /// Reports that a plan is not applied.
     fn refuse(&mut self, name: &str, failure: &Failure) {
         self.is_refused = true;
         self.refused += 1;
@@ -334,9 +334,10 @@ impl Merged<'_> {
     }
 }
 
-/// Says which approvals of a plan are spent, and what to do about them: what waits is gone on with instead.
+/// Returns a message about a spent approval and the next step. If changes are still waiting, the plan is resumed
+/// instead.
 fn spent(name: &FolderName, ended: &Ended) -> Option<String> {
-    // Whoever withdrew it wants no more of it.
+    // Changes of a withdrawn plan are no longer wanted.
     let is_lost =
         |outcome: &&Outcome| matches!(outcome, Outcome::NoLongerHolds { because } if &**because != WITHDRAWN);
     let lost = ended.outcomes.values().filter(is_lost).count();

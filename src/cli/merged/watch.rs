@@ -1,4 +1,4 @@
-//! While a merged plan is carried out, its branch is looked at: once its folder is gone nothing new begins.
+//! Watches the branch while a merged plan is applied: once its folder is removed, no new changes are started.
 
 use std::time::Duration;
 
@@ -12,10 +12,10 @@ use crate::gitops::{Access, Place};
 use crate::review::history::{Ancestry, REWRITTEN};
 use crate::review::proposal::FolderName;
 
-/// How often the branch is looked at, of the cloud's clock.
+/// Interval at which the branch is checked, in the cloud's time.
 const EVERY: Duration = Duration::from_secs(30);
 
-/// How often in a row the branch may not be seen until the rollout stops.
+/// Maximum number of consecutive failed checks before the rollout stops.
 const UNSEEN_MAX: u32 = 10;
 
 /// A plan's folder on its branch.
@@ -25,16 +25,16 @@ pub(in crate::cli) struct Watch {
     pub(in crate::cli) name: FolderName,
     /// The commit that the plan is applied from.
     pub(in crate::cli) head: String,
-    /// Who reads the branch.
+    /// Read access to the branch.
     pub(in crate::cli) access: Access,
     /// The forge that the NodeFleet names.
     pub(in crate::cli) forge: Option<ForgeWord>,
-    /// What time it is, for tokens that end.
+    /// The clock, for tokens that expire.
     pub(in crate::cli) clock: Clock,
 }
 
 impl Watch {
-    /// Looks again and again. A branch that cannot be seen may have lost the folder: nothing new begins meanwhile.
+    /// Checks the branch repeatedly. While it cannot be read, the folder may be gone, so no new changes are started.
     pub(in crate::cli) async fn keep(self, clock_speed: u32, stop: Stop, ui: Ui) {
         let mut unseen = 0_u32;
         loop {
@@ -78,7 +78,7 @@ impl Watch {
         looked.map_err(|error| error.to_string()).and_then(|looked| looked)
     }
 
-    /// Whether the folder is on the branch, which still follows the commit that the plan is of.
+    /// Returns whether the folder is on the branch, and the branch still contains the commit of the plan.
     fn is_there(&self) -> Result<bool, String> {
         let said = |fault: RemoteFault| fault.to_string();
         let clone = self.place.open(&self.access).map_err(|fault| fault.to_string())?;

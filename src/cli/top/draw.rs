@@ -1,4 +1,4 @@
-//! Lines on a screen: styles become colours here, where colours are wanted.
+//! Draws lines on a screen, with styles as colours if enabled.
 
 use ratatui::Frame;
 use ratatui::style::{Color, Modifier, Style as Look};

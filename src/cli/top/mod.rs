@@ -1,11 +1,11 @@
-//! `nodeform top`: the nodes of a live cluster, one row each, read again every few seconds.
+//! `nodeform top`: the nodes of a live cluster, one row each, refreshed every few seconds.
 //!
 //! ```text
 //!  Reader (a thread of its own) ── Fleet or why not ──▶ Screen ◀── keys, resizes, time
 //!                                                         └─ render::fleet ──▶ lines ──▶ terminal
 //! ```
 //!
-//! Only the Kubernetes API is asked: prices come from the embedded list. Nothing is written to the cluster.
+//! Reads only the Kubernetes API; prices are from the embedded list. Never writes to the cluster.
 
 mod draw;
 pub(super) mod read;
@@ -67,7 +67,7 @@ pub(super) fn run(arguments: &TopArguments, ui: Ui) -> Result<Exit, Failure> {
         let fleet = runtime.block_on(refresh::in_time(&mut reader));
         let fleet =
             fleet.map_err(|unseen| Failure::errors(Vec::new()).and(&unseen.what, unseen.hint.as_deref()))?;
-        // What programs read is whole.
+        // Output for programs is not truncated.
         let columns = if io::stdout().is_terminal() { ui.columns() } else { usize::from(u16::MAX) };
         ui.lines(&fleet_text(&fleet, columns))?;
         return Ok(Exit::Done);

@@ -1,6 +1,6 @@
-//! A live cluster as a fleet: its objects, read once more.
+//! Reads a live cluster's objects as a fleet.
 //!
-//! What cannot be read is a note of the fleet, never an empty list.
+//! Failed reads become notes of the fleet, never empty lists.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,25 +18,25 @@ use crate::plan::{Plan, file};
 use crate::render::fleet::said::PlanSaid;
 use crate::render::fleet::{Fleet, Said, Seen, fleet};
 
-/// Why nothing was seen.
+/// Why the cluster could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in super::super) struct Unseen {
-    /// What happened.
+    /// The error.
     pub(in super::super) what: String,
-    /// What to do next.
+    /// The next step.
     pub(in super::super) hint: Option<String>,
 }
 
-/// Reads a cluster again and again.
+/// Reads a cluster repeatedly.
 pub(in super::super) struct Reader {
     cluster: Cluster,
     catalogs: Catalogs,
-    /// The plans whose texts were read: one never changes under its name.
+    /// Plans already read: a plan never changes under its name.
     plans: BTreeMap<String, Plan>,
 }
 
 impl Reader {
-    /// Makes one.
+    /// Creates a reader.
     pub(in super::super) fn of(cluster: Cluster) -> Self {
         Self { cluster, catalogs: Catalogs::default(), plans: BTreeMap::new() }
     }
@@ -49,7 +49,7 @@ impl Reader {
     /// Reads the cluster.
     ///
     /// # Errors
-    /// Nodes cannot be listed, or what was listed is not of Kubernetes.
+    /// Nodes cannot be listed, or the listed objects are invalid.
     pub(in super::super) async fn fleet(&mut self) -> Result<Fleet, Unseen> {
         let at = self.cluster.clock().now();
         let seen = observe::nodes(&self.cluster).await;
@@ -76,7 +76,7 @@ impl Reader {
         Ok(fleet(Seen { snapshot, prices, unread, said, notes }))
     }
 
-    /// Reads the plans that have not ended. Where the kind is not installed there are none.
+    /// Reads the plans that have not ended; none if the CRD is not installed.
     async fn plans(&mut self, said: &mut Said) -> Result<(), ClusterFailure> {
         let listed = match self.cluster.list(ledger::PLANS, "").await {
             Ok(listed) => listed.items(),
@@ -112,7 +112,7 @@ impl Reader {
     }
 }
 
-/// Returns the objects of a kind as they were listed.
+/// Returns the listed objects of a kind.
 fn items(sources: &[Source], name: &str) -> Vec<Value> {
     let pages = sources.iter().filter(|source| source.name == name);
     let pages = pages.filter_map(|source| serde_json::from_slice::<Value>(&source.bytes).ok());

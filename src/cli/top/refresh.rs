@@ -1,6 +1,6 @@
-//! Reading on a thread of its own, so that keys are answered while the cluster is not.
+//! Reads the cluster on a separate thread, so that the screen reacts to keys while the API server is slow.
 //!
-//! A refresh that takes too long ends and is said. Must never leave somebody with an old view that looks new.
+//! A refresh that takes too long is cancelled and reported. Must never present old data as current.
 
 use std::sync::mpsc::Sender;
 use std::thread;
@@ -11,24 +11,24 @@ use tokio::runtime::Runtime;
 use super::read::{Reader, Unseen};
 use crate::render::fleet::Fleet;
 
-/// How long a refresh may take: a cluster of the largest size is listed in less.
+/// Timeout of a refresh: even the largest clusters are listed faster.
 const REFRESH_MAX: Duration = Duration::from_secs(30);
 
-/// What there is to say.
+/// A message to the screen.
 #[derive(Debug)]
 pub(in super::super) enum News {
-    /// The cluster, read anew.
+    /// The refreshed cluster.
     Seen(Box<Fleet>),
     /// Why it could not be read.
     Failed(String),
-    /// The program was asked to end.
+    /// A signal asked the program to end.
     Quit,
 }
 
-/// Reads the cluster, and gives up after [`REFRESH_MAX`].
+/// Reads the cluster with timeout [`REFRESH_MAX`].
 ///
 /// # Errors
-/// It cannot be read, or not in time.
+/// It cannot be read, or the timeout expired.
 pub(super) async fn in_time(reader: &mut Reader) -> Result<Fleet, Unseen> {
     let late = || Unseen {
         what: format!("the API server did not answer within {} s", REFRESH_MAX.as_secs()),
@@ -37,7 +37,7 @@ pub(super) async fn in_time(reader: &mut Reader) -> Result<Fleet, Unseen> {
     tokio::time::timeout(REFRESH_MAX, reader.fleet()).await.unwrap_or_else(|_| Err(late()))
 }
 
-/// Reads again and again until nobody listens.
+/// Reads repeatedly until the receiver is dropped.
 pub(super) fn start((runtime, mut reader): (Runtime, Reader), interval: Duration, sender: Sender<News>) {
     let asked = sender.clone();
     let read = async move {
@@ -56,7 +56,7 @@ pub(super) fn start((runtime, mut reader): (Runtime, Reader), interval: Duration
         tokio::select! {
             () = read => {}
             () = told_to_end() => {
-                // Nobody listens where the screen is gone already.
+                // The receiver is gone if the screen was already closed.
                 let _ = asked.send(News::Quit);
             }
         }
@@ -64,7 +64,7 @@ pub(super) fn start((runtime, mut reader): (Runtime, Reader), interval: Duration
     thread::spawn(move || runtime.block_on(all));
 }
 
-/// Waits until the program is told to end, by a signal that would leave the terminal as it is.
+/// Waits for a signal that would otherwise end the program without restoring the terminal.
 async fn told_to_end() {
     use tokio::signal::unix::{SignalKind, signal};
     let (terminate, hangup) = (signal(SignalKind::terminate()), signal(SignalKind::hangup()));

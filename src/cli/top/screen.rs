@@ -1,4 +1,4 @@
-//! The full screen: keys, resizes and time, and a terminal that is left as it was found.
+//! The full screen: keys, resizes and time, and a terminal that is always restored.
 
 use std::io;
 use std::sync::mpsc::Receiver;
@@ -16,21 +16,21 @@ use crate::clock::Clock;
 use crate::render::fleet::page::{Moment, Size};
 use crate::render::fleet::{Cursor, Fleet, Key, Step, fleet_page};
 
-/// How long a key is waited for before the screen is looked at again: what is said of time is in seconds.
+/// How long to wait for a key before redrawing: times are shown in seconds.
 const TICK: Duration = Duration::from_millis(250);
 
-/// What is on the screen.
+/// Content of the screen.
 #[derive(Debug, Default)]
 pub(in super::super) struct View {
     fleet: Fleet,
     cursor: Cursor,
     fault: Option<String>,
-    /// How many rows the last page had.
+    /// Number of rows on the last page.
     page: usize,
 }
 
 impl View {
-    /// Takes in what was read.
+    /// Processes a message.
     pub(in super::super) fn take_in(&mut self, news: News) -> Step {
         match news {
             News::Seen(fleet) => {
@@ -44,12 +44,12 @@ impl View {
         Step::Stay
     }
 
-    /// Does what a key says.
+    /// Processes a key.
     pub(in super::super) fn press(&mut self, key: Key) -> Step {
         self.cursor.press(key, &self.fleet, self.page)
     }
 
-    /// Draws what is seen at a time.
+    /// Draws the view at a time.
     ///
     /// # Errors
     /// The terminal fails.
@@ -71,18 +71,19 @@ impl View {
     }
 }
 
-/// A terminal whose screen is taken. Whatever ends that, the terminal is as it was: what a panic says stands behind it.
+/// A terminal in full-screen mode. However that ends, the terminal is restored; a panic message appears after it.
 pub(super) struct Taken {
     terminal: DefaultTerminal,
 }
 
 impl Taken {
-    /// Takes the screen.
+    /// Enters full-screen mode.
     ///
     /// # Errors
     /// There is no terminal.
     pub(super) fn take() -> io::Result<Self> {
-        // Also hooks in front of what says a panic: what is said on the screen would be gone with it.
+        // Also installs a panic hook that restores the terminal first; otherwise the message would disappear with the
+        // screen.
         Ok(Self { terminal: ratatui::try_init()? })
     }
 
@@ -93,7 +94,7 @@ impl Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // The hook has restored it before the panic was said: once more would write over that.
+        // The hook has already restored it before the panic message; restoring it again would overwrite the message.
         if !std::thread::panicking() {
             ratatui::restore();
         }
@@ -108,7 +109,7 @@ pub(in super::super) struct Screen {
 }
 
 impl Screen {
-    /// Takes the screen of the terminal.
+    /// Opens the full screen.
     ///
     /// # Errors
     /// There is no terminal.
@@ -117,7 +118,7 @@ impl Screen {
         Ok(Self { taken, view: View::default(), is_coloured })
     }
 
-    /// Shows what is known at a time, waits so long for a key, and does what all keys say that were pressed.
+    /// Draws the view, waits this long for a key, and processes all keys pressed.
     ///
     /// # Errors
     /// The terminal cannot be read or written.
@@ -145,7 +146,7 @@ impl Screen {
     }
 }
 
-/// Shows what comes until somebody quits.
+/// Shows messages until the user quits.
 ///
 /// # Errors
 /// The terminal cannot be read or written.
@@ -159,7 +160,7 @@ fn failure(error: io::Error) -> Failure {
     Failure::error(format!("the terminal cannot be used: {error}"))
 }
 
-/// Returns the key of an event; none where it means nothing here.
+/// Returns the key of an event; `None` if it has no meaning here.
 #[expect(clippy::wildcard_enum_match_arm, reason = "a terminal has many more keys than mean something here")]
 fn key(event: &Event) -> Option<Key> {
     let Event::Key(KeyEvent { code, modifiers, kind: KeyEventKind::Press | KeyEventKind::Repeat, .. }) =

@@ -1,4 +1,4 @@
-//! The view at three sizes, as somebody sees it; what keys do to it; and a terminal that is left as it was.
+//! Tests of the view at three sizes, of its keys, and that the terminal is restored.
 #![expect(clippy::disallowed_methods, reason = "tests read and write files")]
 
 use std::path::Path;
@@ -19,7 +19,7 @@ fn seen_at() -> Timestamp {
     "2026-11-30T09:14:00Z".parse().expect("a time")
 }
 
-/// A node by its number: every kind of row comes again and again.
+/// Returns a node by its number; the kinds of rows repeat.
 fn row(number: i64) -> Row {
     let stages =
         [Stage::Ready, Stage::Ready, Stage::Ready, Stage::Draining, Stage::NotReady, Stage::Launching];
@@ -56,7 +56,7 @@ fn row(number: i64) -> Row {
         cpu: if has_node { share(3_860) } else { nothing },
         memory: if has_node { share(12 << 30) } else { nothing },
         pods: Use { requested: Some(if has_node { number % 40 } else { 0 }), of: has_node.then_some(110) },
-        // The price of every seventh is not known.
+        // Every seventh price is unknown.
         price: if number % 7 == 0 { Price::Unknown } else { Price::Listed(MicroUsdPerHour(230_000)) },
         created: seen_at().checked_sub(SignedDuration::from_mins(number * 61)).ok(),
         planned,
@@ -78,7 +78,7 @@ fn fleet(nodes: i64) -> Fleet {
     }
 }
 
-/// A screen of a size with a fleet on it.
+/// A screen of a given size that shows a fleet.
 struct Screen {
     terminal: Terminal<TestBackend>,
     view: View,
@@ -93,7 +93,7 @@ impl Screen {
         Self { terminal, view, now: seen_at() }
     }
 
-    /// What is on the screen, without what is blank at the ends of lines.
+    /// Returns the text on the screen, without trailing blanks.
     fn text(&mut self) -> String {
         self.view.draw(&mut self.terminal, Some(self.now), false).expect("it is drawn");
         let buffer = self.terminal.backend().buffer();
@@ -116,7 +116,7 @@ impl Screen {
     }
 }
 
-/// Compares with what is written in the folder `golden`; `UPDATE=1` writes it.
+/// Compares with a file in the folder `golden`; `UPDATE=1` writes it.
 fn golden(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/cli/top/golden").join(name);
     if std::env::var_os("UPDATE").is_some() {
@@ -133,7 +133,7 @@ fn the_view_of_no_few_and_many_nodes_fits_screens_of_three_sizes() {
         for (columns, lines) in SIZES {
             let text = Screen::of(fleet(nodes), (columns, lines)).text();
             assert_eq!(text.lines().count(), usize::from(lines));
-            // Blank lines above the last one say nothing twice.
+            // Blank lines above the last one are omitted.
             let (body, foot) = text.trim_end().rsplit_once('\n').expect("several lines");
             all.push_str(&format!("== {columns}x{lines}\n{}\n{foot}\n", body.trim_end()));
         }
@@ -168,7 +168,7 @@ fn keys_filter_sort_explain_and_come_back() {
     screen.press(&[Key::Escape]);
     let sorted = screen.write("sss");
     assert!(sorted.contains("s sort: CPU"), "{sorted}");
-    // 37 × 11 hundredths of 101: nothing is fuller.
+    // 37 × 11 hundredths modulo 101: the highest usage.
     let first = sorted.lines().find(|line| line.contains("x7k2p9ab")).expect("a row");
     let fullest =
         fleet(14).rows.into_iter().filter(|row| row.cpu.of.is_some()).max_by_key(|row| row.cpu.requested);
@@ -190,7 +190,7 @@ fn rows_keep_their_place_while_nodes_come_go_and_change() {
         let rows = text.lines().filter(|line| line.contains("x7k2p9ab"));
         rows.filter_map(|line| line.split('-').nth(3)?.get(..3).map(str::to_owned)).collect()
     };
-    // By CPU.
+    // Sorted by CPU.
     let before = order(&screen.write("sss"));
     let mut next = fleet(7);
     next.rows.retain(|row| !row.name.contains("-003"));
@@ -242,7 +242,7 @@ fn without_pods_bars_and_sums_are_unknown_and_names_do_nothing_to_a_terminal() {
     assert!(!text.contains("0%"), "{text}");
 }
 
-/// Set where this test runs in a terminal of its own.
+/// Set if this test runs in its own terminal.
 const INSIDE: &str = "NODEFORM_TEST_IN_TERMINAL";
 
 #[test]
@@ -269,7 +269,7 @@ fn a_panic_and_an_error_leave_the_terminal_as_it_was() {
     }
 }
 
-/// Runs this test once more in a terminal, and looks at what was written to it.
+/// Runs this test again in a terminal, and checks what was written to it.
 fn outside(how: &str, said: &str) {
     let test = "cli::top::tests::a_panic_and_an_error_leave_the_terminal_as_it_was";
     let program = std::env::current_exe().expect("this program");
@@ -293,7 +293,7 @@ fn outside(how: &str, said: &str) {
     assert!(written.contains("\u{1b}[?25h"), "the cursor is there: {written:?}");
 }
 
-/// Does something on a screen that is taken meanwhile.
+/// Runs a closure in full-screen mode.
 fn within(work: impl FnOnce(&mut ratatui::DefaultTerminal) -> std::io::Result<()>) -> std::io::Result<()> {
     let mut taken = Taken::take()?;
     work(taken.terminal())

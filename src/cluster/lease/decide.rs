@@ -1,7 +1,7 @@
-//! Leader election after client-go's algorithm, as decisions: what was seen and when, to what to do next.
+//! Leader election with client-go's algorithm, as pure decisions: maps observations and times to the next step.
 //!
-//! A holder has lost its Lease to others once they saw no change of it for as long as it says, by their own monotonic
-//! clock: no clocks of two machines are compared. Must never send or wait.
+//! Others may take a Lease once they have seen no change of it for its duration, by their own monotonic clock: clocks
+//! of two machines are never compared. Must never send or wait.
 
 use std::time::Duration;
 
@@ -10,22 +10,22 @@ use serde_json::{Value, json};
 
 use super::record::{Record, micro_time};
 
-/// The API's field is a signed number of 32 bits.
+/// Maximum of the API's field, a signed 32-bit number.
 const TRANSITIONS_MAX: u64 = i32::MAX as u64;
 
-/// The times of an election.
+/// Durations of leader election.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terms {
-    /// How long a Lease that does not change still belongs to its holder.
+    /// How long an unchanged Lease still belongs to its holder.
     pub lease: Duration,
-    /// How long after the last renewal began the holder gives up.
+    /// Time after the start of the last renewal at which the holder gives up.
     pub renew_deadline: Duration,
-    /// How long between two attempts.
+    /// Interval between two attempts.
     pub retry: Duration,
 }
 
 impl Default for Terms {
-    /// The times of Kubernetes' own components and of Karpenter.
+    /// Returns the durations of Kubernetes' own components and of Karpenter.
     fn default() -> Self {
         Self {
             lease: Duration::from_secs(15),
@@ -35,35 +35,35 @@ impl Default for Terms {
     }
 }
 
-/// The annotation by which a holder says that it reports the state of the fleet: nobody beside it does.
+/// Annotation by which the holder states that it alone reports the state of the fleet.
 pub(super) const REPORTS: &str = "nodeform.dev/reports";
 
-/// Now, by both clocks.
+/// The current time, by both clocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Now {
-    /// Time since any fixed moment, by a clock that only goes forward.
+    /// Time since a fixed moment, by a monotonic clock.
     pub monotonic: Duration,
-    /// The time that is written into the Lease.
+    /// Wall-clock time, which is written into the Lease.
     pub wall: Timestamp,
 }
 
-/// Who stands for election, and what it saw.
+/// A candidate for leadership, and what it saw.
 #[derive(Clone, Debug)]
 pub struct Candidate {
     name: &'static str,
     identity: String,
     namespace: String,
     terms: Terms,
-    /// Whether it says on the Lease that it reports the state of the fleet.
+    /// Whether it states on the Lease that it reports the state of the fleet.
     reports: bool,
     seen: Seen,
-    /// When the last renewal that succeeded began.
+    /// Start of the last successful renewal.
     renewed: Option<Duration>,
 }
 
 #[derive(Clone, Debug, PartialEq)]
 enum Seen {
-    /// Nothing was read yet, or what was read is out of date.
+    /// Nothing was read yet, or the last read is stale.
     Nothing,
     /// There is no Lease.
     Absent,
@@ -74,58 +74,58 @@ enum Seen {
 struct Sighting {
     lease: Value,
     record: Record,
-    /// When it was first seen as it is.
+    /// When this state was first seen.
     since: Duration,
-    /// Whether it changed while it was watched: somebody lives.
+    /// Whether it changed while it was watched: its holder is alive.
     is_alive: bool,
-    /// Whether `lease` is the newest that is known: a write of ours that failed leaves that open.
+    /// Whether `lease` is known to be the newest version: unknown after a failed write of ours.
     is_current: bool,
 }
 
-/// Who else holds the Lease.
+/// Another holder of the Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Other {
     /// Its identity.
     pub holder: String,
-    /// Since when, as it wrote it; may be empty.
+    /// Time since which it holds the Lease, as it wrote it; may be empty.
     pub since: String,
-    /// Whether it was seen to renew: it lives.
+    /// Whether it was seen to renew.
     pub is_alive: bool,
-    /// When the Lease is anyone's, if it does not change until then.
+    /// When the Lease expires, if it does not change until then.
     pub expires: Duration,
 }
 
-/// What to do next.
+/// Next step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// Read the Lease, and decide again.
     Read,
     /// Create this Lease.
     Create(Value),
-    /// Replace the Lease by this: it holds the version that was read.
+    /// Replace the Lease by this one, which holds the version that was read.
     Replace(Value),
-    /// Somebody else holds it: read again after the retry time.
+    /// Another process holds it: read again after the retry interval.
     Wait(Other),
-    /// It was ours and is no more: nothing may be written from now on.
+    /// We lost it: nothing may be written from now on.
     Lost(Lost),
 }
 
-/// Why a Lease is no longer ours.
+/// Reason why leadership was lost.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Lost {
-    /// Another took it.
+    /// Another process took the Lease.
     #[error("`{0}` took the Lease")]
     Taken(String),
     /// It could not be renewed in time.
     #[error("the Lease could not be renewed for {} s", .0.as_secs())]
     Late(Duration),
-    /// Nobody renews it any more, which is a bug.
+    /// The renewal task has ended, which is a bug.
     #[error("renewing the Lease ended with a bug in nodeform")]
     NotRenewed,
 }
 
 impl Candidate {
-    /// Stands for election. `identity` must be of this process alone: whoever has it holds the Lease.
+    /// Returns a candidate. `identity` must be unique to this process: it identifies the holder of the Lease.
     #[must_use]
     pub const fn new(identity: String, namespace: String, terms: Terms) -> Self {
         Self {
@@ -139,19 +139,19 @@ impl Candidate {
         }
     }
 
-    /// Stands for the Lease of this name instead of Karpenter's.
+    /// Uses the Lease of this name instead of Karpenter's.
     #[must_use]
     pub fn of_lease(self, name: &'static str) -> Self {
         Self { name, ..self }
     }
 
-    /// Says on the Lease that it reports the state of the fleet, where that is so.
+    /// Sets whether it states on the Lease that it reports the state of the fleet.
     #[must_use]
     pub fn reporting(self, reports: bool) -> Self {
         Self { reports, ..self }
     }
 
-    /// Says on a Lease who reports the state of the fleet.
+    /// Sets the annotation for the reporter on a Lease.
     fn told(&self, mut lease: Value) -> Value {
         if self.reports {
             lease["metadata"]["annotations"][REPORTS] = json!(self.identity);
@@ -165,20 +165,20 @@ impl Candidate {
         self.name
     }
 
-    /// Returns whether the Lease is ours, as far as is known.
+    /// Returns whether we hold the Lease, as far as is known.
     #[must_use]
     pub const fn is_holder(&self) -> bool {
         self.renewed.is_some()
     }
 
-    /// Returns how long a renewal that begins now may take.
+    /// Returns how long a renewal that starts now may take.
     #[must_use]
     pub fn time_left(&self, now: Duration) -> Duration {
         let since = self.renewed.map_or(Duration::ZERO, |renewed| now.saturating_sub(renewed));
         self.terms.renew_deadline.saturating_sub(since)
     }
 
-    /// Decides what to do.
+    /// Determines the next step.
     #[must_use]
     pub fn next(&self, now: Now) -> Step {
         if let Some(renewed) = self.renewed {
@@ -221,7 +221,7 @@ impl Candidate {
         Step::Replace(self.told(next.written_into(lease.clone())))
     }
 
-    /// A Lease that does not say for how long it is counts as one of ours would.
+    /// Returns the duration of a Lease; one that states none counts as one of ours.
     fn lease_of(&self, record: &Record) -> Duration {
         match record.lease_seconds {
             0 => self.terms.lease,
@@ -244,7 +244,7 @@ impl Candidate {
         })))
     }
 
-    /// Notes what was read; `None` where there is no Lease. A Lease that says what it said before is the same, whatever
+    /// Records what was read; `None` if there is no Lease. A Lease with the same record counts as unchanged, whatever
     /// else was written to it.
     pub fn read(&mut self, found: Option<Value>, now: Duration) {
         let Some(lease) = found else {
@@ -260,7 +260,7 @@ impl Candidate {
         self.seen = Seen::There(Sighting { lease, record, since, is_alive, is_current: true });
     }
 
-    /// Notes that our write succeeded, when it began, and the Lease as it is stored.
+    /// Records that our write succeeded, when it started, and the Lease as stored.
     pub fn wrote(&mut self, stored: Value, began: Duration) {
         let record = Record::of(&stored);
         self.renewed = Some(began);
@@ -268,14 +268,14 @@ impl Candidate {
             Seen::There(Sighting { lease: stored, record, since: began, is_alive: false, is_current: true });
     }
 
-    /// Begins an attempt: who does not hold the Lease reads it each time, who holds it writes what it wrote last.
+    /// Starts an attempt: a candidate reads the Lease each time, a holder writes on top of its last write.
     pub fn begin(&mut self) {
         if !self.is_holder() {
             self.failed();
         }
     }
 
-    /// Notes that a write failed, or that its answer is lost: the Lease has to be read.
+    /// Records that a write failed, or that its answer was lost: the Lease must be read.
     pub fn failed(&mut self) {
         match &mut self.seen {
             Seen::There(sighting) => sighting.is_current = false,
@@ -283,7 +283,7 @@ impl Candidate {
         }
     }
 
-    /// Returns the Lease to write so that others need not wait; `None` where it is not ours.
+    /// Returns the Lease to write in order to release it; `None` if we do not hold it.
     #[must_use]
     pub fn released(&self, wall: Timestamp) -> Option<Value> {
         let Seen::There(Sighting { lease, record, .. }) = &self.seen else { return None };
@@ -291,7 +291,7 @@ impl Candidate {
             let time = micro_time(wall);
             let free = Record {
                 holder: String::new(),
-                // The least that the API allows.
+                // The minimum that the API allows.
                 lease_seconds: 1,
                 transitions: record.transitions,
                 acquire_time: time.clone(),

@@ -1,7 +1,7 @@
-//! The gate that every write passes, to Kubernetes and to Azure: open while the Lease is surely ours.
+//! The gate for every write, to Kubernetes and to Azure: open while we certainly hold the Lease.
 //!
-//! Names, UIDs and `If-None-Match` are the guard behind it: a write that has begun may end after the Lease is lost.
-//! Must never wait or write: it only says what the time since the last renewal is.
+//! Names, UIDs and `If-None-Match` are the second protection: a write that has started may end after the Lease is lost.
+//! Must never wait or write: it only checks the time since the last renewal.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
@@ -12,20 +12,20 @@ use tokio::time::Instant;
 
 use crate::clock::Clock;
 
-/// Says whether a write may begin. Clones share the state.
+/// Determines whether a write may start. Clones share the state.
 #[derive(Clone, Debug)]
 pub struct WriteGate(Option<Arc<Renewals>>);
 
-/// Why a write may not begin.
+/// Reason why a write may not start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GateClosed {
-    /// The Lease is not held: not yet, no more, or another took it.
+    /// The Lease is not held: not yet, no longer, or taken by another process.
     #[error("the Lease is not held")]
     NotHeld,
     /// Its renewal is late.
     #[error("the Lease was last renewed {seconds} s ago")]
     Late {
-        /// Time since the last renewal began, in seconds.
+        /// Time since the start of the last renewal, in seconds.
         seconds: u64,
     },
 }
@@ -35,27 +35,27 @@ struct Renewals {
     clock: Clock,
     start: Instant,
     open_for: Duration,
-    /// When the last renewal began: milliseconds since `start`, plus one; 0 while the Lease is not held.
+    /// Start of the last renewal: milliseconds since `start`, plus one; 0 while the Lease is not held.
     began: AtomicU64,
-    /// The same by the clock on the wall, in milliseconds. It is asked as well because the monotonic clock stands still
-    /// while a laptop sleeps.
+    /// The same by the wall clock, in milliseconds. It is checked as well because the monotonic clock stops while a
+    /// laptop sleeps.
     began_wall: AtomicI64,
 }
 
 impl WriteGate {
-    /// A gate for commands without a Lease, and for tests.
+    /// Returns a gate for commands without a Lease, and for tests.
     #[must_use]
     pub const fn always_open() -> Self {
         Self(None)
     }
 
-    /// A gate that never opens, for who only reads.
+    /// Returns a gate that never opens, for read-only processes.
     #[must_use]
     pub fn never_open(clock: Clock) -> Self {
         Self::closed(Duration::ZERO, clock)
     }
 
-    /// A closed gate that opens for this long with each renewal.
+    /// Returns a closed gate that opens for this long with each renewal.
     pub(super) fn closed(open_for: Duration, clock: Clock) -> Self {
         Self(Some(Arc::new(Renewals {
             clock,
@@ -66,10 +66,10 @@ impl WriteGate {
         })))
     }
 
-    /// Lets a write begin.
+    /// Checks whether a write may start.
     ///
     /// # Errors
-    /// The last renewal of the Lease began too long ago, or the Lease is not held.
+    /// The last renewal of the Lease started too long ago, or the Lease is not held.
     pub fn check(&self) -> Result<(), GateClosed> {
         let Some(renewals) = &self.0 else { return Ok(()) };
         let began = renewals.began.load(Ordering::SeqCst).checked_sub(1).ok_or(GateClosed::NotHeld)?;
@@ -79,13 +79,13 @@ impl WriteGate {
         if age < renewals.open_for { Ok(()) } else { Err(GateClosed::Late { seconds: age.as_secs() }) }
     }
 
-    /// Returns whether a write may begin.
+    /// Returns whether a write may start.
     #[must_use]
     pub fn is_open(&self) -> bool {
         self.check().is_ok()
     }
 
-    /// Notes a renewal that succeeded, and when it began.
+    /// Records a successful renewal, and when it started.
     pub(super) fn renewed(&self, began: Instant, began_wall: Timestamp) {
         if let Some(renewals) = &self.0 {
             let since = began.saturating_duration_since(renewals.start).as_millis();
@@ -94,7 +94,7 @@ impl WriteGate {
         }
     }
 
-    /// Closes it until the next renewal.
+    /// Closes the gate until the next renewal.
     pub(super) fn close(&self) {
         if let Some(renewals) = &self.0 {
             renewals.began.store(0, Ordering::SeqCst);

@@ -1,5 +1,6 @@
-//! Holding the Lease: sends what `decide` decides, waits between, and opens the gate with each renewal.
-//! Must never decide who holds it.
+//! Holds the Lease: sends the steps that `decide` returns, waits between them, and opens the gate with each renewal.
+//!
+//! Must never decide which process holds it.
 
 use std::time::Duration;
 
@@ -11,57 +12,57 @@ use super::decide::{Candidate, Lost, Now, Other, Step, Terms};
 use super::{NAME, WriteGate};
 use crate::cluster::{Cluster, ClusterFailure, ClusterFailureKind, Writer};
 
-/// How long one request may take: half of the time to renew in, so that one that hangs leaves time for another.
+/// Timeout of one request: half of the renew deadline, so that a hanging request leaves time for another.
 const REQUEST_SECONDS_MAX: u64 = 5;
 
-/// How long letting the Lease go may take: whoever is told to end has little time, and the Lease ends by itself.
+/// Timeout for releasing the Lease: a terminating process has little time, and the Lease expires by itself.
 const RELEASE_SECONDS_MAX: u64 = 1;
 
-/// How many times one attempt decides anew, such as after a conflict.
+/// Maximum number of steps of one attempt, as after a conflict.
 const DECISIONS_MAX: usize = 6;
 
-/// How many requests in a row may fail before the Lease is ours; afterwards time decides.
+/// Number of failed requests at which acquiring the Lease fails; once it is held, the renew deadline decides.
 const FAILURES_MAX: usize = 3;
 
-/// How long a holder that does not show any life is waited for: several times what Kubernetes' components ask for.
+/// How long to wait for a holder that shows no activity: several times the lease duration of Kubernetes' components.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// Who holds the Lease, where, and how long.
+/// Settings for holding the Lease.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Who: of this process alone, such as `host_7f3a…`.
+    /// Identity, unique to this process, such as `host_7f3a…`.
     pub identity: String,
     /// The namespace of the Lease: see [`namespace`](super::namespace).
     pub namespace: String,
-    /// The times.
+    /// The durations.
     pub terms: Terms,
-    /// Whether it reports the state of the fleet while it holds the Lease, so that nobody beside it does.
+    /// Whether this process alone reports the state of the fleet while it holds the Lease.
     pub reports: bool,
 }
 
-/// What became of an attempt to get or renew the Lease.
+/// Result of an attempt to acquire or renew the Lease.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attempt {
-    /// It is ours; the renewal began then, by the clock that was given.
+    /// We hold it; the renewal started then, by the given clock.
     Renewed(Now),
-    /// Another holds it.
+    /// Another process holds it.
     Waits(Other),
-    /// It was ours.
+    /// We held it and lost it.
     Lost(Lost),
 }
 
-/// A Lease that is held and renewed, until this is released or dropped.
+/// A Lease that is held and renewed until this value is released or dropped.
 #[derive(Debug)]
 pub struct Held {
     gate: WriteGate,
     lost: watch::Receiver<Option<Lost>>,
-    /// Dropped or used, it ends the renewing, which lets the Lease go.
+    /// Ends the renewal task when dropped or used, which releases the Lease.
     stop: oneshot::Sender<()>,
     renewing: JoinHandle<Result<(), ClusterFailure>>,
 }
 
 impl Held {
-    /// The gate that every write passes.
+    /// Returns the gate that every write passes.
     #[must_use]
     pub const fn gate(&self) -> &WriteGate {
         &self.gate
@@ -83,24 +84,24 @@ impl Held {
         })
     }
 
-    /// Closes the gate and lets the Lease go, so that the next holder need not wait.
+    /// Closes the gate and releases the Lease, so that the next holder need not wait.
     ///
     /// # Errors
-    /// It could not be written: the Lease ends by itself.
+    /// The Lease could not be written: it expires by itself.
     pub async fn release(self) -> Result<(), ClusterFailure> {
         let Self { stop, renewing, gate, lost: _ } = self;
         gate.close();
         drop(stop);
-        // One that was ended with its runtime has nothing to say.
+        // A task that ended with its runtime has no result.
         renewing.await.unwrap_or(Ok(()))
     }
 }
 
-/// Gets the Lease, and renews it from then on. A holder that shows no life is waited for; `waits` is told of it, once.
-/// Renewing is a task of the runtime: where that is busy for long, or ends, the gate closes by itself.
+/// Acquires the Lease, and renews it from then on. Waits for an inactive holder; `waits` is called once with it. A task
+/// of the runtime renews it: if the runtime is busy for long, or ends, the gate closes by itself.
 ///
 /// # Errors
-/// Another holds it and renews it, or it cannot be read or written.
+/// Another process holds and renews it, or it cannot be read or written.
 pub async fn acquire(
     cluster: &Cluster,
     settings: &Settings,
@@ -109,15 +110,15 @@ pub async fn acquire(
     acquire_named((cluster, NAME), settings, Asking { waits, attempted: || {} }).await
 }
 
-/// Who is told how getting a Lease goes on.
+/// Callbacks for progress in acquiring a Lease.
 pub struct Asking<W: FnMut(&Other), A: Fn()> {
-    /// Told once of a holder that is waited for.
+    /// Called once with the holder that is waited for.
     pub waits: W,
-    /// Told after each attempt, none of which takes long.
+    /// Called after each attempt, none of which takes long.
     pub attempted: A,
 }
 
-/// The same for a Lease of another name.
+/// Like [`acquire`], for a Lease of another name.
 ///
 /// # Errors
 /// As [`acquire`].
@@ -167,10 +168,10 @@ pub async fn acquire_named(
     }
 }
 
-/// Makes one attempt to get or renew the Lease.
+/// Makes one attempt to acquire or renew the Lease.
 ///
 /// # Errors
-/// A request failed; the Lease may still be ours.
+/// A request failed; we may still hold the Lease.
 pub async fn attempt(
     writer: &Writer,
     candidate: &mut Candidate,
@@ -202,7 +203,7 @@ pub async fn attempt(
             }
             Err(failure) => {
                 candidate.failed();
-                // Somebody else wrote, or deleted it: what there is now says who.
+                // The Lease was changed or deleted meanwhile: reading it shows who holds it.
                 if ![ClusterFailureKind::Conflict, ClusterFailureKind::NotFound].contains(&failure.kind) {
                     return Err(failure);
                 }
@@ -218,7 +219,7 @@ pub async fn attempt(
     })
 }
 
-/// What the renewing owns.
+/// State of the renewal task.
 struct Holder {
     writer: Writer,
     candidate: Candidate,
@@ -267,7 +268,7 @@ impl Holder {
                     loss.send_replace(Some(lost));
                     return Ok(());
                 }
-                // Whoever held it and waits for another has lost it, which is said by `Lost`.
+                // A holder that finds another holder has lost the Lease, which is reported as `Lost`.
                 Ok(Attempt::Waits(_)) => {}
                 Err(failure) => {
                     tracing::warn!(
@@ -287,14 +288,14 @@ impl Holder {
         let path = format!("{}/{}", super::list(&self.namespace), self.candidate.lease());
         let limit = Duration::from_secs(RELEASE_SECONDS_MAX);
         match within(&self.writer, limit, self.writer.replace(&path, &free)).await {
-            // Somebody wrote since: it is no longer ours, or ends by itself.
+            // It was changed meanwhile: another process holds it, or it expires by itself.
             Err(failure) if failure.kind == ClusterFailureKind::Conflict => Ok(()),
             other => other.map(drop),
         }
     }
 }
 
-/// One request for the Lease: a connection that is silent for that long is not used again, by anybody.
+/// Sends one request for the Lease: a connection that is silent for that long is not used again by any request.
 async fn within<T>(
     writer: &Writer,
     limit: Duration,
@@ -303,7 +304,7 @@ async fn within<T>(
     writer.cluster().within(limit, &format!("Lease {NAME}"), request).await?
 }
 
-/// Whether it may work a little later.
+/// Returns whether a retry may succeed.
 fn is_passing(kind: ClusterFailureKind) -> bool {
     use ClusterFailureKind as Kind;
     matches!(kind, Kind::Unreachable | Kind::Conflict | Kind::TooMany | Kind::Other)

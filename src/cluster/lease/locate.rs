@@ -1,11 +1,11 @@
-//! Where the Lease is: Karpenter's is in the namespace that it was installed in.
+//! Location of the Lease: Karpenter's is in its installation namespace.
 
 use serde_json::Value;
 
 use super::{NAME, NAMESPACE, decide::REPORTS, record::Record};
 use crate::cluster::{Cluster, ClusterFailure};
 
-/// Returns the namespace of the Lease, or the one to make it in.
+/// Returns the namespace of the Lease, or the one to create it in.
 ///
 /// # Errors
 /// Leases cannot be listed.
@@ -15,7 +15,7 @@ pub async fn namespace(cluster: &Cluster) -> Result<String, ClusterFailure> {
     Ok(chosen(&listed.items()).unwrap_or(NAMESPACE).to_owned())
 }
 
-/// Returns who holds a Lease of a namespace, by its own word; nobody where it is not there.
+/// Returns the identity of the holder of a Lease; `None` if it does not exist or has no holder.
 ///
 /// # Errors
 /// The Lease cannot be read.
@@ -39,7 +39,7 @@ pub async fn reports(cluster: &Cluster, (namespace, name): (&str, &str)) -> Resu
     }))
 }
 
-/// Chooses where installations left several: one that has a holder, then the one renewed last, by the holders' clocks.
+/// Chooses among Leases of several installations: one with a holder, then the last renewed, by the holders' clocks.
 fn chosen(leases: &[Value]) -> Option<&str> {
     let named = leases.iter().filter(|lease| lease["metadata"]["name"] == NAME);
     let ranked = named.filter_map(|lease| {

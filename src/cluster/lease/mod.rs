@@ -1,4 +1,4 @@
-//! The Lease of leader election: while it is held, nobody else changes nodes, neither another nodeform nor Karpenter.
+//! The Lease of leader election: while it is held, neither another nodeform nor Karpenter changes nodes.
 //!
 //! ```text
 //!  Lease ─▶ record ─▶ decide (read · create · replace · wait · lost) ◀─▶ hold (sends, waits) ─▶ gate ─▶ every write
@@ -18,25 +18,25 @@ pub use locate::{holder, namespace, reports};
 pub use record::{Record, micro_time};
 pub use replicas::are_replicas;
 
-/// Karpenter's Lease: both are never active at once.
+/// Karpenter's Lease: nodeform and Karpenter are never active at the same time.
 pub const NAME: &str = "karpenter-leader-election";
 
-/// The Lease of who only looks: it stands in nobody's way.
+/// The Lease of read-only processes: it blocks no other process.
 pub const OBSERVE: &str = "nodeform-observe";
 
-/// The Lease of who proposes what people review, where that is a process of its own.
+/// The Lease of the proposer, which proposes plans for review, if that is a separate process.
 pub const PROPOSER: &str = "nodeform-proposer";
 
-/// Where it is made where there is none.
+/// The namespace in which a missing Lease is created.
 pub const NAMESPACE: &str = "kube-system";
 
-/// The path of a Lease.
+/// Returns the path of a Lease.
 #[must_use]
 pub fn path((namespace, name): (&str, &str)) -> String {
     format!("{}/{name}", list(namespace))
 }
 
-/// The path of the Leases of a namespace.
+/// Returns the path of the Leases of a namespace.
 fn list(namespace: &str) -> String {
     format!("/apis/coordination.k8s.io/v1/namespaces/{namespace}/leases")
 }

@@ -1,17 +1,18 @@
 //! A Lease as leader election reads and writes it.
-//! Must never compare its times: they are those of other machines' clocks, and for people only.
+//!
+//! Must never compare its times: they come from other machines' clocks, and are for display only.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
 
-/// What a Lease says, besides its name.
+/// Contents of a Lease, besides its name.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Record {
-    /// Who holds it; empty for nobody.
+    /// The holder; empty if there is none.
     pub holder: String,
-    /// For how many seconds after it was last seen to change nobody else may take it; 0 where it does not say.
+    /// Seconds after its last observed change during which no other process may take it; 0 if not set.
     pub lease_seconds: u64,
-    /// How often it has changed hands.
+    /// How often its holder has changed.
     pub transitions: u64,
     /// Since when it is held, as the holder wrote it.
     pub acquire_time: String,
@@ -20,7 +21,7 @@ pub struct Record {
 }
 
 impl Record {
-    /// Reads a Lease; what it does not say, or not as a Lease would, is empty.
+    /// Reads a Lease; missing or invalid fields are empty.
     #[must_use]
     pub fn of(lease: &Value) -> Self {
         let text = |field: &str| {
@@ -37,7 +38,7 @@ impl Record {
         }
     }
 
-    /// Writes it into a Lease that was read: everything else in it stays, above all its `resourceVersion`.
+    /// Writes the record into a Lease that was read: everything else in it is kept, above all its `resourceVersion`.
     #[must_use]
     pub fn written_into(&self, mut lease: Value) -> Value {
         let Self { holder, lease_seconds, transitions, acquire_time, renew_time } = self;
@@ -54,7 +55,7 @@ impl Record {
     }
 }
 
-/// A time as Kubernetes' `MicroTime` writes it.
+/// Formats a time as Kubernetes' `MicroTime`.
 #[must_use]
 pub fn micro_time(time: Timestamp) -> String {
     time.strftime("%Y-%m-%dT%H:%M:%S%.6fZ").to_string()

@@ -1,8 +1,8 @@
-//! Who a Lease's holder is to another: Pods of one Deployment know each other by their names.
+//! Relation between two holders of a Lease: Pods of one Deployment recognize each other by their names.
 //!
-//! Must never take a person's command for a Pod.
+//! Must never mistake a user's command for a Pod.
 
-/// What identities of commands have after their host: `HOST_nodeform-PID-TIME`.
+/// Prefix after the host in identities of commands: `HOST_nodeform-PID-TIME`.
 const COMMAND: &str = "nodeform-";
 
 /// Returns whether two identities are of Pods of one Deployment: `DEPLOYMENT-HASH-SUFFIX_UID`.

@@ -1,6 +1,6 @@
-//! The cluster as the place where plans are reviewed: NodePlans that wait, and what people decided about them.
+//! Review in the cluster: NodePlans that wait for approval, and people's decisions about them.
 //!
-//! Must never let a plan begin that somebody rejected, or about which a decision cannot be read.
+//! Must never let a rejected plan start, or one about which a decision cannot be read.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,27 +24,27 @@ use crate::plan::{ChangeId, Plan};
 use crate::render::proposal::derived;
 use crate::review::proposal::{FolderName, Proposal, kept, work};
 
-/// A plan that waits for an approval.
+/// A plan that waits for approval.
 struct Waiting {
     name: FolderName,
-    /// Why decisions about it do not count.
+    /// Why decisions about it are invalid.
     faults: String,
     plan: Arc<Plan>,
 }
 
-/// The cluster as proposals stand in it.
+/// Proposals in the cluster.
 struct ClusterBoard {
     at: Timestamp,
     waiting: Vec<Waiting>,
-    /// What is approved and not settled.
+    /// Approved plans that are not settled.
     approved: Vec<Other>,
-    /// When people rejected what plans do.
+    /// When people rejected plans, by their changes.
     rejected: BTreeMap<String, Timestamp>,
-    /// What is to be written.
+    /// Writes that are still to be made.
     wanted: RefCell<Vec<Wanted>>,
 }
 
-/// Reads NodePlans that need an approval, and what people decided about them.
+/// Reads NodePlans that need approval, and people's decisions about them.
 ///
 /// # Errors
 /// The API server refuses, or does not know the kinds.
@@ -54,7 +54,7 @@ pub(super) async fn read(
 ) -> Result<Desk, GitOpsFault> {
     let cluster = writer.cluster();
     let at = cluster.clock().now();
-    // Before the decisions about them: a plan of which they are not seen yet waits.
+    // Read before the decisions: a plan whose decisions are not seen yet waits.
     let ledger = recorded(cluster).await;
     let ledger = ledger.map_err(|fault| GitOpsFault::of(fault.to_string()).hint(fault.hint()))?;
     let is_its = |plan: &&Recorded| plan.cluster.as_ref().is_none_or(|cluster| cluster == uid);
@@ -107,7 +107,7 @@ pub(super) async fn read(
     })
 }
 
-/// Lists what people decided.
+/// Lists people's decisions.
 async fn decided(cluster: &Cluster) -> Result<Vec<Value>, GitOpsFault> {
     match cluster.list(APPROVALS, "").await {
         Ok(listed) => Ok(listed.items()),
@@ -119,7 +119,7 @@ async fn decided(cluster: &Cluster) -> Result<Vec<Value>, GitOpsFault> {
     }
 }
 
-/// What was read.
+/// Result of the read.
 #[derive(Default)]
 struct Read {
     folders: Folders,
@@ -130,18 +130,18 @@ struct Read {
     plans: BTreeMap<String, Arc<Plan>>,
 }
 
-/// NodePlans on their way to what they mean.
+/// Classifies NodePlans.
 struct Reading<'a> {
     writer: &'a Writer,
     at: Timestamp,
     decided: &'a [Value],
-    /// The plans that earlier looks have read.
+    /// Plans that were read earlier.
     earlier: BTreeMap<String, Arc<Plan>>,
     read: Read,
 }
 
 impl Reading<'_> {
-    /// Takes in a plan that nobody has begun.
+    /// Takes in a plan that has not started.
     async fn proposed(&mut self, recorded: &Recorded) -> Result<(), GitOpsFault> {
         let decisions = decisions(recorded, self.decided);
         if let Some(rejection) = &decisions.rejected {
@@ -150,13 +150,13 @@ impl Reading<'_> {
             return Ok(());
         }
         if decisions.is_approved() {
-            // What nobody can look at any more is not begun of memory.
+            // A plan that can no longer be inspected must not start from the cache.
             self.earlier.remove(&recorded.name);
         }
         let plan = match self.plan(recorded).await {
             Ok(plan) => plan,
             Err(because) => {
-                // Nobody can look at it, so that nobody may approve it.
+                // A plan that cannot be inspected must not be approved.
                 let because = format!("its NodePlanChunks cannot be read: {because}");
                 return self.settle(recorded, &Fate::Withdrawn(&because)).await;
             }
@@ -179,7 +179,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Takes in a plan that ended before anything of it began: somebody may have rejected it in the same moment.
+    /// Takes in a plan that ended before any of its changes started: it may have been rejected at the same moment.
     async fn ended(&mut self, recorded: &Recorded) -> Result<(), GitOpsFault> {
         let Some(rejection) = decisions(recorded, self.decided).rejected else { return Ok(()) };
         self.settle(recorded, &Fate::Rejected(&rejection)).await?;
@@ -187,14 +187,14 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Takes in a plan that somebody stopped: it may have been held back until then.
+    /// Takes in a plan that was withdrawn: it may have been rejected before.
     async fn stopped(&mut self, recorded: &Recorded) {
         if decisions(recorded, self.decided).rejected.is_some() {
             self.rejected(recorded).await;
         }
     }
 
-    /// Takes in a plan that has begun: it goes on while it is approved.
+    /// Takes in a plan in progress: it continues while it is approved.
     async fn under_way(&mut self, recorded: &Recorded) -> Result<(), GitOpsFault> {
         let plan = self.plan(recorded).await.map_err(|because| {
             let name = &recorded.name;
@@ -208,7 +208,7 @@ impl Reading<'_> {
                 return self.approved(name, &plan, decisions.clone());
             }
             Decisions { rejected: Some(Rejection { by, .. }), .. } => format!("{by} rejected it"),
-            // What cannot be read holds all that people review, and withdraws nothing.
+            // An unreadable decision holds back all reviewed plans, and withdraws none.
             Decisions { faults, .. } if !faults.is_empty() => {
                 let fault = GitOpsFault { faults: faults.clone(), ..GitOpsFault::default() };
                 return Err(fault.hint("delete it, and decide again: `kubectl get nodeplanapprovals`"));
@@ -221,7 +221,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Takes in a plan that people approved.
+    /// Takes in an approved plan.
     fn approved(
         &mut self,
         name: FolderName,
@@ -244,7 +244,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Remembers what people rejected.
+    /// Records the rejection of a plan's changes.
     async fn rejected(&mut self, recorded: &Recorded) {
         let finished =
             recorded.status.as_ref().and_then(|status| status.finished_at.as_deref()?.parse().ok());

@@ -1,4 +1,4 @@
-//! The repository as it was read, with what is known of its pull requests.
+//! Review in Git: the repository, with what is known of its pull requests.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -25,31 +25,31 @@ use crate::offline::beside::Other;
 use crate::plan::{Plan, file};
 use crate::review::proposal::{FolderName, work};
 
-/// How long pull requests are kept up at a time: what happens to the branch is looked at behind it.
+/// Timeout for the upkeep of pull requests: the branch is read again afterwards.
 const FORGE_MAX: Duration = Duration::from_secs(60);
 
-/// Why what was approved in the cluster goes no further.
+/// Reason why plans that were approved in the cluster are withdrawn.
 const ELSEWHERE: &str = "the plan was withdrawn: the NodeFleet now names a repository";
 
 /// What is known before the repository is read.
 pub(super) struct Known<'a> {
     pub(super) identity: &'a Identity,
-    /// What the NodeFleet says of the repository.
+    /// The NodeFleet's settings for the repository.
     pub(super) git: Git,
     pub(super) place: Place,
 }
 
-/// The repository as proposals stand in it.
+/// Proposals in the repository.
 struct GitBoard {
     around: Around,
-    /// The forge, where pull requests are kept up.
+    /// The forge, if pull requests are used.
     forge: Option<Box<dyn Forge>>,
-    /// What is known of pull requests; `Err` says why they cannot be kept up.
+    /// State of the pull requests; `Err` if it cannot be determined.
     pull_requests: Result<PullRequests, GitOpsFault>,
     git: Git,
 }
 
-/// Reads the repository that the NodeFleet names. Git is waited for on this thread.
+/// Reads the repository that the NodeFleet names. Waits for Git on this thread.
 ///
 /// # Errors
 /// It cannot be read.
@@ -99,7 +99,7 @@ pub(super) async fn read(
     let forge_known = pull_requests.as_ref().map(|_| forge.as_deref());
     let asking =
         Asking { forge: forge_known, place, clone, ledger: &ledger, git: &git, proposer: proposer.account() };
-    // Those that were not reached wait for the next look.
+    // Those that were not reached are checked at the next look.
     let asked = tokio::time::timeout(FORGE_MAX, folders.ask_approvals(asking)).await;
     let pull_requests = if asked.is_ok() { pull_requests } else { Err(slow()) };
     let rests_until = rests_after(&pull_requests, &folders);
@@ -119,7 +119,7 @@ pub(super) async fn read(
     })
 }
 
-/// Why pull requests are not known, and what does not happen meanwhile.
+/// Explains why pull requests are unknown, and the consequence.
 fn forge_trouble(fault: &GitOpsFault, role: Role) -> String {
     let because = fault.told();
     match role.proposes() {
@@ -130,20 +130,21 @@ fn forge_trouble(fault: &GitOpsFault, role: Role) -> String {
     }
 }
 
-/// Whether the forge is asked: who only reads it and has no token does without, unless approvals are counted.
+/// Returns whether the forge is used: a process that only reads it, without a token, skips it unless approvals are
+/// counted.
 fn needs_forge(repository: &Repository, git: &Git) -> bool {
     let has_token = !matches!(repository.access.token, Token::None);
     repository.role.proposes() || has_token || git.approvals.iter().flatten().next().is_some()
 }
 
-/// The id of the account that the forge knows the token as; nothing while it does not say.
+/// Returns the id of the token's account on the forge; `None` if it is unknown.
 async fn account_of(forge: Option<&dyn Forge>, known: Option<String>) -> Option<String> {
     let (Some(forge), None) = (forge, &known) else { return known };
     let asked = tokio::time::timeout(FORGE_MAX, forge.user()).await;
     asked.ok()?.ok().map(|user| user.id)
 }
 
-/// Reads back the plans that had begun and are no longer approved here.
+/// Reads back the plans in progress that are no longer approved here.
 async fn taken_back(
     cluster: &Cluster,
     (ledger, place, entries): (&Ledger, &Place, &[PlanEntry]),
@@ -162,7 +163,7 @@ async fn taken_back(
     Ok(withdrawn)
 }
 
-/// Until when the forge asked not to be asked again.
+/// Returns until when the forge asked for no further requests.
 fn rests_after(pull_requests: &Result<PullRequests, GitOpsFault>, folders: &Folders) -> Option<Timestamp> {
     let refused = folders.refused.iter().filter_map(|refused| refused.fault.until);
     pull_requests.as_ref().err().and_then(|fault| fault.until).into_iter().chain(refused).max()
@@ -216,8 +217,8 @@ impl Board for GitBoard {
         })
     }
 
-    /// Closes the pull request of a proposal and deletes its branch. While the forge does not take the reason, both stand: forges
-    /// that close by themselves what lost its branch would take it for rejected by people.
+    /// Closes the pull request of a proposal and deletes its branch. If the forge does not accept the reason, both are
+    /// kept: forges close pull requests without a branch, which would look like a rejection by people.
     fn end(&self, name: &str, why: &str) -> Result<Gone, GitOpsFault> {
         let Self { around, forge, .. } = self;
         let Some(proposal) = around.standing.proposals.iter().find(|proposal| proposal.name == name) else {
@@ -243,7 +244,7 @@ impl Board for GitBoard {
     }
 
     fn is_only_ours(&self) -> bool {
-        // People propose by `nodeform propose`.
+        // Users propose with `nodeform propose`.
         false
     }
 
@@ -253,7 +254,7 @@ impl Board for GitBoard {
 }
 
 impl GitBoard {
-    /// How a proposal stands.
+    /// Returns the state of a proposal.
     fn state<'p>(&self, open: &'p Proposal) -> Open<'p> {
         let branch = open.proposed.branch.as_str();
         let is = |of: fn(&PullRequests) -> &BTreeSet<String>| {
@@ -268,7 +269,7 @@ impl GitBoard {
         Open { plan: open.plan.as_ref(), people }
     }
 
-    /// Says of a proposal where it is and what it waits for.
+    /// Returns a proposal for the NodeFleet's status: where it is, and what it waits for.
     fn listed(&self, open: &Proposal) -> FleetReview {
         let branch = open.proposed.branch.as_str();
         let known = self.pull_requests.as_ref().ok();

@@ -1,12 +1,12 @@
-//! Where plans are reviewed, as it was read: a repository, or the cluster itself where the NodeFleet names none.
+//! The place where plans are reviewed, as last read: a repository, or the cluster itself if the NodeFleet names none.
 //!
 //! ```text
 //!  NodeFleet names a repository ─▶ git ─────▶ branches, merged folders, pull requests ─┐
 //!                          none ─▶ cluster ─▶ NodePlans, NodePlanApprovals ────────────┴▶ Desk: approved, refused, proposed
 //! ```
 //!
-//! Must never be read past its time: whoever waits for it holds back what people review. Nor written to by a process whose role is to
-//! apply, nor the NodeFleet by one whose role is to propose.
+//! Must never take longer to read than its timeout, since reviewed plans wait for it. Must never be written by a process
+//! whose role is to apply, nor the NodeFleet by one whose role is to propose.
 
 mod cluster;
 mod git;
@@ -35,25 +35,25 @@ use crate::review::proposal::FolderName;
 
 pub(in crate::controller) use wanted::{Wanted, write};
 
-/// Who speaks to the repository.
+/// Access to the repository.
 #[derive(Clone, Debug, Default)]
 pub struct Repository {
-    /// The token with its user, and where clones lie.
+    /// The token with its user, and the folder of clones.
     pub access: Access,
-    /// Whether one of this machine is taken by plain HTTP.
+    /// Whether plain HTTP is allowed for a repository on this machine.
     pub allows_http: bool,
-    /// What plans are signed with, where they are.
+    /// The key that plans are signed with, if they are.
     pub signing_key: Option<PathBuf>,
-    /// What this process does with it.
+    /// The role of this process.
     pub role: Role,
 }
 
-/// How often it is read, of the cloud's clock, and up to how much later: by the cluster, so that those of one forge do not ask it at
-/// the same time for ever.
+/// Read interval by the cloud's clock, and its maximum extension: derived from the cluster, so that clusters of one
+/// forge do not always query it at the same time.
 const READ: Duration = Duration::from_secs(30);
 const READ_LATER: Duration = Duration::from_secs(5);
 
-/// Which cluster it is.
+/// Identity of a cluster.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::controller) struct Identity {
     /// The id of the managed cluster.
@@ -63,13 +63,13 @@ pub(in crate::controller) struct Identity {
 }
 
 impl Identity {
-    /// Which cluster a world is of; nothing where it does not say.
+    /// Returns the identity of a world's cluster; `None` if it is unknown.
     pub(in crate::controller) fn of(world: &World) -> Option<Self> {
         let id = world.snapshot.azure.as_ref()?.cluster.id.to_string();
         Some(Self { id, uid: world.snapshot.cluster.as_ref()?.to_string() })
     }
 
-    /// How often the place is read where its plans are reviewed.
+    /// Returns the interval at which the review place is read.
     pub(in crate::controller) fn reads_every(known: Option<&Self>) -> Duration {
         let uid = known.map(|identity| Digest::of_bytes(identity.uid.as_bytes()).to_string());
         let letters = uid.iter().flat_map(|uid| uid.bytes()).map(u32::from).sum::<u32>();
@@ -77,124 +77,125 @@ impl Identity {
     }
 }
 
-/// What earlier looks leave to the next.
+/// State that earlier looks pass to the next.
 #[derive(Clone, Debug, Default)]
 pub(in crate::controller) struct Earlier {
-    /// What was written under pull requests.
+    /// What was written to pull requests.
     pub(in crate::controller) written: Written,
-    /// Until when the forge asked not to be asked again.
+    /// Until when the forge asked for no further requests.
     pub(in crate::controller) rests_until: Option<Timestamp>,
-    /// Who proposes, where that is another process: looked at whether or not the repository can be read.
+    /// State of the proposer, if it is another process: read even if the repository cannot be.
     pub(in crate::controller) proposer: Watched,
     /// The id of the account on the forge, once a proposer knows it.
     pub(in crate::controller) account: Option<String>,
-    /// The plans of NodePlans that are proposed or were rejected, by their names.
+    /// The plans of proposed or rejected NodePlans, by name.
     pub(in crate::controller) plans: BTreeMap<String, Arc<Plan>>,
 }
 
 /// Where a plan was approved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::controller) enum ApprovedIn {
-    /// In this folder of a branch, as the ledger has it.
+    /// In this folder of a branch, named as in the ledger.
     Folder(String),
     /// In the cluster.
     Cluster,
 }
 
-/// A plan that had begun and is no longer approved.
+/// A plan in progress that is no longer approved.
 pub(in crate::controller) struct Withdrawn {
     pub(in crate::controller) name: String,
     pub(in crate::controller) plan: Plan,
-    /// Why.
+    /// The reason.
     pub(in crate::controller) because: String,
 }
 
-/// A proposal that is open.
+/// An open proposal.
 pub(in crate::controller) struct Stands<'a> {
     /// Its name.
     pub(in crate::controller) name: &'a str,
-    /// How it stands.
+    /// Its state.
     pub(in crate::controller) open: Open<'a>,
-    /// Whether another may take its place.
+    /// Whether another proposal may replace it.
     pub(in crate::controller) may_go: bool,
 }
 
-/// What became of a plan that was to be proposed.
+/// Result of proposing a plan.
 pub(in crate::controller) enum Placed {
-    /// It is proposed: where, and what people do next.
+    /// It is proposed: where, and the next step for people.
     Proposed { told: String, replaces: Vec<(String, String)> },
     /// There is nothing to propose, and why.
     Nothing { because: String, replaces: Vec<(String, String)> },
 }
 
-/// A proposal that went.
+/// A proposal that was closed.
 pub(in crate::controller) struct Gone {
     /// The branch or the NodePlan.
     pub(in crate::controller) what: String,
-    /// Why it went.
+    /// Why it was closed.
     pub(in crate::controller) why: String,
-    /// Why it is there still, where it could not be taken away.
+    /// Why it still exists, if it could not be deleted.
     pub(in crate::controller) fault: Option<String>,
 }
 
-/// Where proposals stand. Those of a repository are written at once, and waited for on this thread; of the cluster it is returned
-/// what is to be written.
+/// Open proposals. Those in a repository are written immediately, blocking this thread; for the cluster, the writes are
+/// returned.
 pub(in crate::controller) trait Board: Send {
-    /// When it was read.
+    /// Returns when it was read.
     fn at(&self) -> Timestamp;
-    /// Returns what a plan of a class is made beside: what is approved and not settled, and what is proposed of other classes.
+    /// Returns the plans that a plan of a class must respect: approved and not settled ones, and proposals of other
+    /// classes.
     fn others(&self, own: Option<ChangeClass>) -> Vec<Other>;
     /// Returns the open proposals of a class.
     fn open(&self, class: ChangeClass) -> Vec<Stands<'_>>;
-    /// Returns when people rejected what a plan does.
+    /// Returns when people rejected a plan's changes.
     fn rejected_at(&self, plan: &Plan) -> Option<Timestamp>;
-    /// Returns whether it is known what people rejected: else nothing is proposed.
+    /// Returns whether people's rejections are known: otherwise nothing is proposed.
     fn may_propose(&self) -> bool;
-    /// Proposes a plan, signed with the key of a file where there is one.
+    /// Proposes a plan, signed with a key file if there is one.
     ///
     /// # Errors
-    /// It cannot be written, or is not alone.
+    /// It cannot be written, or conflicts with another proposal.
     fn propose(&self, plan: &Plan, key: Option<&Path>) -> Result<Placed, GitOpsFault>;
-    /// Takes an open proposal away, and says why.
+    /// Closes an open proposal with a reason.
     ///
     /// # Errors
-    /// It stands still.
+    /// It remains open.
     fn end(&self, name: &str, why: &str) -> Result<Gone, GitOpsFault>;
-    /// Says beside an open proposal in what it differs from what would be proposed now.
+    /// Comments on an open proposal how it differs from a current plan.
     ///
     /// # Errors
     /// It cannot be written.
     fn say_differences(&self, name: &str, differences: &BTreeSet<Arc<str>>) -> Result<(), GitOpsFault>;
-    /// Returns whether nobody else proposes here: what is no longer reviewed is taken back then.
+    /// Returns whether only this process proposes here: it then withdraws what is no longer reviewed.
     fn is_only_ours(&self) -> bool;
-    /// Takes out what is to be written yet, in this order.
+    /// Takes out the writes that are still to be made, in order.
     fn wanted(&mut self) -> Vec<Wanted>;
 }
 
-/// Where plans are reviewed, as it was read.
+/// State of the place where plans are reviewed.
 pub(in crate::controller) struct Desk {
-    /// Where proposals stand.
+    /// Open proposals.
     pub(in crate::controller) board: Box<dyn Board>,
-    /// Where approved plans are: the start of the names of their folders; nothing for the cluster.
+    /// Location of approved plans, the prefix of their folder names; `None` for the cluster.
     place: Option<Place>,
-    /// The plans that are approved, and those of which nothing is done.
+    /// The approved plans, and those that are not applied.
     pub(in crate::controller) folders: Folders,
-    /// The names of all that are approved, settled or not.
+    /// The names of all approved plans, settled or not.
     pub(in crate::controller) there: BTreeSet<String>,
-    /// The plans that had begun and are no longer approved.
+    /// The plans in progress that are no longer approved.
     pub(in crate::controller) withdrawn: Vec<Withdrawn>,
-    /// What is proposed.
+    /// The open proposals, for the NodeFleet's status.
     pub(in crate::controller) proposed: Vec<FleetReview>,
-    /// Why pull requests are not kept up.
+    /// Why pull requests are unknown.
     pub(in crate::controller) forge_fault: Option<String>,
-    /// What became of plans.
+    /// The history of plans.
     pub(in crate::controller) ledger: Ledger,
-    /// What this look leaves to the next.
+    /// State that this look passes to the next.
     pub(in crate::controller) earlier: Earlier,
 }
 
 impl Desk {
-    /// Reads the repository that the NodeFleet names; nothing where it names none by now. Git is waited for on this thread.
+    /// Reads the repository that the NodeFleet names; `None` if it names none now. Waits for Git on this thread.
     ///
     /// # Errors
     /// It cannot be read.
@@ -210,10 +211,10 @@ impl Desk {
         git::read(repository, (writer, earlier), git::Known { identity, git, place }).await.map(Some)
     }
 
-    /// Reads what waits for approvals in the cluster.
+    /// Reads the plans that wait for approval in the cluster.
     ///
     /// # Errors
-    /// It cannot be read.
+    /// They cannot be read.
     pub(in crate::controller) async fn of_cluster(
         seen: (&Writer, Earlier),
         identity: &Identity,
@@ -221,7 +222,7 @@ impl Desk {
         cluster::read(seen, identity).await
     }
 
-    /// Returns where a plan of a name was approved.
+    /// Returns where the plan of a name was approved.
     pub(in crate::controller) fn place_of(&self, name: &str) -> ApprovedIn {
         match &self.place {
             Some(place) => ApprovedIn::Folder(place.folder(&name)),
@@ -229,12 +230,13 @@ impl Desk {
         }
     }
 
-    /// Returns the same of a plan's folder.
+    /// Returns where the plan of a folder was approved.
     pub(in crate::controller) fn place_of_folder(&self, name: &FolderName) -> ApprovedIn {
         self.place_of(&name.to_string())
     }
 
-    /// Returns whether a process of a role proposes here: what waits in the cluster is written by who writes to the cluster.
+    /// Returns whether a process of a role proposes here: proposals in the cluster are made by the role that writes to
+    /// it.
     pub(in crate::controller) const fn proposes(&self, role: Role) -> bool {
         match self.place {
             Some(_) => role.proposes(),
@@ -242,7 +244,7 @@ impl Desk {
         }
     }
 
-    /// Why a plan counts no more that is not here.
+    /// Returns the reason for withdrawing a plan that is no longer here.
     pub(in crate::controller) const fn gone(&self) -> &'static str {
         match self.place {
             Some(_) => WITHDRAWN,
@@ -250,7 +252,7 @@ impl Desk {
         }
     }
 
-    /// What to do about a plan that is approved and can never be carried out.
+    /// Returns the next step for an approved plan that can never be applied.
     pub(in crate::controller) fn anew(&self, name: &FolderName) -> String {
         match self.place {
             Some(_) => format!("remove the folder, and propose it again (class `{}`)", name.class),
@@ -258,7 +260,7 @@ impl Desk {
         }
     }
 
-    /// Returns the state of a plan that is approved.
+    /// Returns the state of approved plans.
     pub(in crate::controller) const fn approved_state(&self) -> ReviewState {
         match self.place {
             Some(_) => ReviewState::Merged,
@@ -268,7 +270,7 @@ impl Desk {
 }
 
 impl ApprovedIn {
-    /// Returns who has the plan carried out.
+    /// Returns who applies the plan.
     pub(in crate::controller) fn by(&self) -> By<'_> {
         match self {
             Self::Folder(folder) => By::Person(Some(folder)),

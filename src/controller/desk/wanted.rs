@@ -1,6 +1,6 @@
-//! What is to become of NodePlans that wait for approvals, written one after the other.
+//! State changes of NodePlans that wait for approval, written one after the other.
 //!
-//! Must never take an old proposal away before the new one is there.
+//! Must never withdraw an old proposal before the new one exists.
 
 use std::sync::Arc;
 
@@ -11,17 +11,17 @@ use crate::cluster::Writer;
 use crate::ledger::Fate;
 use crate::plan::Plan;
 
-/// What is to become of a NodePlan.
+/// A state change of a NodePlan.
 pub(in crate::controller) enum Wanted {
-    /// It waits for an approval.
+    /// It waits for approval.
     Proposed(Arc<Plan>),
-    /// It is taken back, and why.
+    /// It is withdrawn, and why.
     Withdrawn { name: String, because: String },
-    /// Nobody approved it in time.
+    /// It was not approved in time.
     Expired { name: String },
 }
 
-/// Writes it; returns why it was not written to the end.
+/// Writes the changes; returns why they could not all be written.
 pub(in crate::controller) async fn write(
     writer: &Writer,
     wanted: Vec<Wanted>,

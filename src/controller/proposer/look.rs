@@ -1,8 +1,8 @@
-//! One look: the repository with what became of merged plans, then the cluster and Azure, then what is proposed of that.
+//! One look: reads the repository and the results of merged plans, then the cluster and Azure, then updates proposals.
 //!
-//! In this order: a merged plan counts as waiting until its NodePlan says that it is settled, and the world that is seen behind
-//! that shows what it did. So nothing that is in flight is proposed again, with nothing known but NodePlans and NodeClaims. Must
-//! never write to the cluster.
+//! The order matters: a merged plan counts as waiting until its NodePlan is settled, and the world that is read
+//! afterwards shows its effects. So changes in progress are never proposed again, although only NodePlans and
+//! NodeClaims are known. Must never write to the cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,35 +15,35 @@ use super::phase::Phase;
 use crate::cluster::Writer;
 use crate::observe::Unread;
 
-/// What a look works with.
+/// Inputs of a look.
 pub(super) struct Look {
     pub(super) world: round::Asked,
     pub(super) repository: Repository,
-    /// One whose gate never opens.
+    /// A writer whose gate never opens.
     pub(super) writer: Writer,
-    /// Which cluster it is; nothing before the first look.
+    /// The cluster's identity; `None` before the first look.
     pub(super) identity: Option<Identity>,
     pub(super) earlier: Earlier,
     pub(super) progress: Progress,
     pub(super) phase: Phase,
 }
 
-/// What a look came to.
+/// Result of a look.
 pub(super) struct Looked {
     pub(super) found: Found,
-    /// What of the cluster and Azure could not be read.
+    /// What could not be read of the cluster and Azure.
     pub(super) unread: Vec<Unread>,
 }
 
-/// What was found.
+/// Findings of a look.
 pub(super) enum Found {
-    /// Which cluster it is: what is its in the repository is known from now on.
+    /// The cluster's identity, which later looks need to find its plans in the repository.
     Cluster(Option<Identity>),
     /// The NodeFleet names no repository.
     NoRepository,
-    /// What was proposed, or nothing.
+    /// The proposals, if any.
     Reviewed(Box<Done>),
-    /// Why nothing could be proposed, a line each.
+    /// Why nothing could be proposed, one line each.
     Hindered(Vec<String>),
 }
 
@@ -54,7 +54,7 @@ impl From<Found> for Looked {
 }
 
 impl Look {
-    /// Looks, and proposes what is due.
+    /// Reads, and proposes what is due.
     pub(super) async fn run(self) -> Looked {
         let phase = self.phase.clone();
         let looked = self.looked().await;
@@ -91,7 +91,7 @@ impl Look {
             Err(error) => return bug(&world, &error),
         };
         phase.begins("reading the cluster and Azure");
-        // The controller may have made and deleted VMs since.
+        // The controller may have created and deleted VMs since.
         world.azure.wrote();
         let (planner, clock_speed) = (Arc::clone(&world.planner), world.clock_speed);
         let (seen, unread) = match round::seen(world.clone()).await {

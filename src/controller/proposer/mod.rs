@@ -1,12 +1,12 @@
-//! The proposer: a process of its own that proposes what people review, and says under pull requests what became of it.
+//! The proposer: a separate process that proposes plans for review, and comments on pull requests with their results.
 //!
 //! ```text
 //!  Lease `nodeform-proposer` ─▶ shift ─▶ look: repository, then cluster and Azure ─▶ reviewing ─▶ proposing ─▶ Git, forge
 //!                                 └─▶ notice: what hinders it, on that Lease ─▶ the controller ─▶ NodeFleet's status
 //! ```
 //!
-//! It decides by the same functions as the controller, which applies what is merged. Must never write to Azure, nor to the
-//! cluster but for its own Lease.
+//! It decides with the same functions as the controller, which applies merged plans. Must never write to Azure, nor to the
+//! cluster except for its own Lease.
 
 mod look;
 mod notice;
@@ -22,7 +22,7 @@ pub(super) use notice::Watched;
 pub use notice::forge_account;
 use shift::Shift;
 
-/// Proposes, from Lease to Lease, until it is stopped.
+/// Proposes plans while its Lease is held, and acquires it again when it is lost, until it is stopped.
 pub(super) async fn run(controller: &Controller) {
     let (mut standby, mut once) = (Standby::default(), Once::default());
     while !controller.stop.is_asked() {
@@ -55,7 +55,7 @@ pub(super) async fn run(controller: &Controller) {
     }
 }
 
-/// Gets the Lease; nothing where another has it, or where it cannot be had.
+/// Acquires the Lease; `None` if another process has it, or it cannot be acquired.
 async fn held(controller: &Controller, (standby, once): (&mut Standby, &mut Once)) -> Option<Held> {
     let failure = match acquired(controller, lease::PROPOSER, standby).await {
         Ok(held) => {
@@ -64,7 +64,7 @@ async fn held(controller: &Controller, (standby, once): (&mut Standby, &mut Once
         }
         Err(failure) => failure,
     };
-    // Whoever it is, one proposes at a time.
+    // Any other holder counts as leader: only one process proposes at a time.
     if failure.kind == ClusterFailureKind::LeaseHeld {
         let own = (lease::NAMESPACE, lease::PROPOSER);
         if let Ok(Some(holder)) = lease::holder(&controller.cluster, own).await {

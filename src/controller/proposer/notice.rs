@@ -1,7 +1,7 @@
-//! What hinders the proposer, and its account on the forge, as annotations of its Lease: it may write nothing else of the cluster.
-//! The controller says the former again in the NodeFleet's status, and counts no approval of the latter.
+//! The proposer's problems and its account on the forge, as annotations of its Lease: it may write nothing else in the
+//! cluster. The controller repeats the former in the NodeFleet's status, and counts no approval by the latter.
 //!
-//! Must never be taken for more than text: who writes it has fewer rights than who reads it.
+//! Must never be treated as more than text: the writer has fewer permissions than the reader.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::cluster::lease::{NAMESPACE, PROPOSER, Record, path};
 use crate::cluster::{Cluster, ClusterFailure, Writer};
 use crate::model::shown::plain;
 
-/// The annotation: a JSON list of texts.
+/// Annotation with the problems: a JSON list of texts.
 const TROUBLES: &str = "nodeform.dev/troubles";
 
-/// The annotation with the id of its account on the forge.
+/// Annotation with the id of its account on the forge.
 const ACCOUNT: &str = "nodeform.dev/forge-account";
 
-/// How many lines are written and read, and how long each may be.
+/// Maximum number of lines that are written and read, and of characters in a line.
 const LINES_MAX: usize = 10;
 const LETTERS_MAX: usize = 600;
 
-/// After how long without a renewal nobody proposes.
+/// Time without a renewal after which no proposer is running.
 const SILENT: Duration = Duration::from_secs(60);
 
-/// What is said where it cannot be written.
+/// Log message if it cannot be written.
 const NOT_WRITTEN: &str = "cannot write the annotations of Lease `nodeform-proposer`";
 
-/// Writes what hinders, where it is new.
+/// Writes the problems when they change.
 pub(super) struct Notice {
     /// Writes while the Lease is held.
     writer: Writer,
@@ -42,7 +42,7 @@ impl Notice {
         Self { writer, said: None, once: Once::default() }
     }
 
-    /// Writes what hinders now; what an earlier holder wrote is gone then.
+    /// Writes the current problems, replacing those of an earlier holder.
     pub(super) async fn say(&mut self, troubles: &[String], account: Option<&str>) {
         let troubles: Vec<String> = troubles.iter().take(LINES_MAX).map(|line| short(line)).collect();
         let said = (troubles, account.map(str::to_owned));
@@ -68,20 +68,20 @@ impl Notice {
     }
 }
 
-/// Reads the proposer's account on the forge; nothing where there is no proposer, or it has none.
+/// Reads the proposer's account on the forge; `None` if there is no proposer, or it has no account.
 ///
 /// # Errors
-/// Its Lease cannot be read: whose approvals count is then not known.
+/// Its Lease cannot be read: it is unknown whose approvals count.
 pub async fn forge_account(cluster: &Cluster) -> Result<Option<String>, ClusterFailure> {
     let lease = cluster.get_optional(&path((NAMESPACE, PROPOSER))).await?.unwrap_or_default();
     Ok(lease["metadata"]["annotations"][ACCOUNT].as_str().map(str::to_owned))
 }
 
-/// What the controller knows of a proposer that is another process.
+/// State of a proposer in another process.
 #[derive(Clone, Debug, Default)]
 pub(in crate::controller) struct Watched {
     record: Record,
-    /// Since when the Lease says what it says: its times are of another machine's clock.
+    /// Since when the Lease is unchanged: its own times are from another machine's clock.
     since: Option<Instant>,
     troubles: Vec<String>,
     account: Option<String>,
@@ -124,20 +124,20 @@ impl Watched {
         };
     }
 
-    /// What hinders the proposer, a line each.
+    /// Returns the proposer's problems, one line each.
     pub(in crate::controller) fn troubles(&self) -> impl Iterator<Item = String> {
         self.troubles.iter().cloned()
     }
 }
 
 impl Watched {
-    /// The id of the account by which it proposes, once it has said that.
+    /// Returns the id of the account by which it proposes, once it is known.
     pub(in crate::controller) fn account(&self) -> Option<&str> {
         self.account.as_deref()
     }
 }
 
-/// A line of bounded length, in which nothing is obeyed.
+/// Returns a line of limited length, without control characters.
 fn short(line: &str) -> String {
     let mut letters = plain(line).chars().take(LETTERS_MAX + 1).collect::<Vec<char>>();
     if letters.len() > LETTERS_MAX {

@@ -1,32 +1,32 @@
-//! What a look waits for, and since when: a wait that is long is told, and one that does not end makes the probe fail.
+//! What a look waits for, and since when: a long wait is reported, and an endless one makes the probe fail.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-/// After how long it is told what is waited for.
+/// Time after which a wait is reported.
 const SLOW: Duration = Duration::from_secs(90);
 
-/// After how long it counts as stuck: everything that is waited for has deadlines that are shorter together.
+/// Time after which a wait counts as stuck: all deadlines within it are shorter together.
 const STUCK: Duration = Duration::from_secs(300);
 
-/// What is waited for now. Clones share it.
+/// The current wait. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Phase(Arc<Mutex<Option<(&'static str, Instant)>>>);
 
 impl Phase {
-    /// From now on this is waited for.
+    /// Starts a wait.
     pub(super) fn begins(&self, what: &'static str) {
         self.set(Some((what, Instant::now())));
     }
 
-    /// Nothing is waited for.
+    /// Ends the wait.
     pub(super) fn ends(&self) {
         self.set(None);
     }
 
-    /// Says what is waited for, where that takes long.
+    /// Returns a message about the wait if it is long.
     pub(super) fn slow(&self) -> Option<String> {
         self.since(SLOW).map(|what| {
             let seconds = SLOW.as_secs();
@@ -34,7 +34,7 @@ impl Phase {
         })
     }
 
-    /// Whether it will not end by itself any more.
+    /// Returns whether the wait is stuck.
     pub(super) fn is_stuck(&self) -> bool {
         self.since(STUCK).is_some()
     }

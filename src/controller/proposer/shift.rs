@@ -1,6 +1,7 @@
-//! While the proposer's Lease is held: the NodeFleet every second, a look every half minute, and what hinders is said.
+//! The proposer's term of leadership: reads the NodeFleet every second, runs a look every half minute, and reports
+//! problems.
 //!
-//! Looks run beside the loop, so that whatever they wait for is told. Must never begin a second look beside one.
+//! Looks run beside the loop, so their waits are reported. Must never start two looks at the same time.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -28,21 +29,21 @@ use crate::model::Mode;
 use crate::observe::Remembered;
 use crate::offline::Planner;
 
-/// How often the NodeFleet is looked at.
+/// Interval between reads of the NodeFleet.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// How long Azure may throttle or not answer until that is told, of its clock.
+/// How long Azure may throttle or not answer before it is reported, by Azure's clock.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is known while the Lease is held.
+/// State while the Lease is held.
 pub(super) struct Shift<'a> {
     controller: &'a Controller,
     clock_speed: u32,
-    /// Reads; its gate never opens.
+    /// For reads: its gate never opens.
     writer: Writer,
     notice: Notice,
     once: Once,
-    /// Azure, as plans are made of it.
+    /// Azure, cached, for planning.
     remembered: Remembered,
     planner: Arc<Planner>,
     identity: Option<Identity>,
@@ -51,18 +52,18 @@ pub(super) struct Shift<'a> {
     looking: Option<JoinHandle<Looked>>,
     phase: Phase,
     woken: Arc<Notify>,
-    /// When the last look began.
+    /// Start of the last look.
     looked: Option<Instant>,
-    /// What hindered the last look, a line each.
+    /// Problems of the last look, one line each.
     hindered: Vec<String>,
-    /// What was logged last.
+    /// Last logged problems.
     said: BTreeSet<String>,
-    /// Why nothing is looked at, where that is so.
+    /// Why no look runs, if none does.
     idle: Option<&'static str>,
 }
 
 impl Drop for Shift<'_> {
-    /// A look ends with the Lease, as far as it waits for others.
+    /// Aborts the look with the Lease, at its next await.
     fn drop(&mut self) {
         self.looking.iter().for_each(JoinHandle::abort);
     }
@@ -92,7 +93,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Proposes until it is stopped.
+    /// Proposes until the controller is stopped.
     pub(super) async fn run(mut self) {
         while !self.controller.stop.is_asked() {
             self.progressed();
@@ -116,14 +117,14 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Notes for the probe that it goes on, unless a look is stuck. Azure may throttle for long, which is told.
+    /// Records progress for the probe, unless a look is stuck. Azure may throttle for long, which is reported.
     fn progressed(&self) {
         if !self.phase.is_stuck() || !self.controller.azure.troubles().is_empty() {
             self.controller.health.progressed();
         }
     }
 
-    /// Begins a look where it is time and there is something to propose to.
+    /// Starts a look if it is due and the NodeFleet names a repository.
     fn begin_look(&mut self, found: &FoundFleet) {
         let is_named = |fleet: &serde_json::Value| fleet["spec"]["git"]["repository"].is_string();
         let idle = match (found.standing.mode, found.objects.iter().any(is_named)) {
@@ -162,7 +163,7 @@ impl<'a> Shift<'a> {
         }));
     }
 
-    /// What the world is read and planned with: all that is known of plans in flight is in the cluster.
+    /// Returns the inputs for reading and planning: everything known about plans in progress is in the cluster.
     fn asked(&self, mode: Mode) -> round::Asked {
         let Controller { cluster, named, catalogs, metrics, .. } = self.controller;
         round::Asked {
@@ -181,7 +182,7 @@ impl<'a> Shift<'a> {
         }
     }
 
-    /// Takes in what a look came to.
+    /// Takes in the result of a look.
     async fn take_in_ended(&mut self) {
         let Some(looking) = self.looking.take_if(|looking| looking.is_finished()) else { return };
         let Looked { found, unread } = match looking.await {
@@ -229,13 +230,13 @@ impl<'a> Shift<'a> {
         self.hindered.extend(desk.forge_fault.take());
         self.hindered.extend(troubles);
         if placed.is_some() || !gone.is_empty() {
-            // What was pushed gets its pull request at once.
+            // A pushed branch gets its pull request immediately.
             self.looked = None;
         }
         told::proposed(placed, &gone);
     }
 
-    /// What hinders now, a line each.
+    /// Returns the current problems, one line each.
     fn troubles(&self) -> Vec<String> {
         let long = PATIENCE / self.clock_speed;
         let troubles = self.controller.azure.troubles().into_iter().filter(|trouble| trouble.lasts >= long);
@@ -243,7 +244,7 @@ impl<'a> Shift<'a> {
         self.phase.slow().into_iter().chain(azure).chain(self.hindered.iter().cloned()).collect()
     }
 
-    /// Logs what is new of it, and what is over.
+    /// Logs new problems, and when all are resolved.
     fn log(&mut self, troubles: &[String]) {
         let now: BTreeSet<String> = troubles.iter().cloned().collect();
         now.difference(&self.said).for_each(|line| tracing::warn!("{line}"));

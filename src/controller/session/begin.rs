@@ -1,7 +1,6 @@
-//! From a round that was planned to plans that are carried out: what is chosen of it, approved, written into the ledger and
-//! begun.
+//! From a planned round to plans in progress: chosen changes are approved, recorded in the ledger and started.
 //!
-//! Must never choose itself: `automatic` does, and `review` approves.
+//! Must never choose changes itself: `automatic` does, and `review` approves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,7 +20,7 @@ use crate::review::{self, ApprovedPlan, Brakes, CheckedPlan, NotApproved, Terms}
 use crate::snapshot::Snapshot;
 
 impl Session<'_> {
-    /// Begins what is needed at once; where nothing is, has all else planned.
+    /// Starts the urgent changes; if there are none, plans everything else.
     pub(super) async fn of_seen(&mut self, mut seen: Seen) {
         let (at, world) = (seen.at, &seen.world);
         self.controller.metrics.started(&self.startups.note(&world.snapshot.pods, at));
@@ -49,7 +48,7 @@ impl Session<'_> {
         self.plan(rest);
     }
 
-    /// Begins new nodes for pods that wait.
+    /// Starts new nodes for pending pods.
     async fn begin_creates(
         &mut self,
         seen: Seen,
@@ -62,7 +61,7 @@ impl Session<'_> {
         self.begin(&seen.world, &policy, (plan, left_out)).await;
     }
 
-    /// Begins what is wanted of a round that needed nothing at once.
+    /// Starts the wanted changes of a round without urgent ones.
     pub(super) async fn of_rest(&mut self, planning: Planning) {
         let plans = (planning.rest.plan(), planning.with_waiting());
         self.bulletin.planned(plans, (planning.at, planning.took));
@@ -89,7 +88,7 @@ impl Session<'_> {
         }
         self.name_who_fights(spec).await;
         let new = self.chosen(spec, &under_way);
-        // Creates alone are for nodes none of which goes yet, or for pods that wait.
+        // A plan with creates only serves removals that do not start yet, or pending pods.
         if !new.wanted.iter().all(is_create) {
             let mut left_out = new.left_out;
             leave_out_waiting(spec, &mut left_out);
@@ -98,7 +97,7 @@ impl Session<'_> {
         self.review(world).await;
     }
 
-    /// Finds out who sets labels back that plans set.
+    /// Finds out which field managers reset labels that plans set.
     async fn name_who_fights(&mut self, spec: &PlanSpec) {
         let at = self.now();
         let updates = spec.changes.values().filter_map(|planned| match &planned.change {
@@ -114,13 +113,13 @@ impl Session<'_> {
             match self.controller.cluster.get_optional(&format!("/api/v1/nodes/{node}")).await {
                 Ok(Some(found)) => self.fights.named(node, fights::managers(&found, &fights::keys(update))),
                 Ok(None) => {}
-                // Without a name it is told all the same.
+                // The conflict is reported even without a name.
                 Err(failure) => tracing::debug!(%node, "its field managers cannot be read: {}", failure.what),
             }
         }
     }
 
-    /// Has the nodes drained and removed that somebody deletes; returns those changes.
+    /// Starts to drain and delete the nodes that users are deleting; returns those changes.
     async fn begin_deleted(&mut self, world: &World, plan: Option<CheckedPlan>) -> BTreeSet<ChangeId> {
         let Some(plan) = plan else { return BTreeSet::new() };
         let spec = &plan.plan().spec;
@@ -141,7 +140,7 @@ impl Session<'_> {
         Chosen { wanted, left_out }
     }
 
-    /// Has a plan carried out, but for what is left out. It was made by `policy`, which may ask for less than users do.
+    /// Starts a plan except for its left-out changes. `policy`, by which it was made, may request less than users do.
     async fn begin(
         &mut self,
         world: &World,
@@ -166,12 +165,12 @@ impl Session<'_> {
         self.said = said;
     }
 
-    /// Has a plan carried out by itself.
+    /// Starts a plan automatically.
     pub(super) async fn carry(&mut self, by: (&Snapshot, &Policy), approved: ApprovedPlan) {
         self.carry_out((by, By::Controller), approved, None).await;
     }
 
-    /// Has a plan carried out that people approved in Git or in the cluster.
+    /// Starts a plan that people approved in Git or in the cluster.
     pub(super) async fn carry_merged(
         &mut self,
         by: (&Snapshot, &Policy),
@@ -222,14 +221,14 @@ impl Session<'_> {
     }
 }
 
-/// What of a plan may begin, and what not.
+/// Changes of a plan that may start, and those that may not.
 struct Chosen {
     wanted: BTreeSet<ChangeId>,
     left_out: BTreeMap<ChangeId, Arc<str>>,
 }
 
-/// Returns what a plan wants of those that are in flight: its changes but the new nodes, which have other names in each plan;
-/// and the nodes that have drifted or are too old and whose turn has not come, or whose pods' new nodes are yet to come.
+/// Returns what a plan still wants of the plans in progress: its changes except new nodes, whose names differ in each
+/// plan; and nodes that have drifted or expired and that wait for their turn or for replacement nodes.
 fn wanted(plan: &Plan, deleted: &BTreeSet<ChangeId>) -> Wanted {
     let changes = plan.spec.changes.iter().filter(|(_, planned)| planned.change.create().is_none());
     let staying = plan.evidence.report.staying.iter().map(|(node, _)| node);
@@ -241,7 +240,7 @@ fn wanted(plan: &Plan, deleted: &BTreeSet<ChangeId>) -> Wanted {
     }
 }
 
-/// Leaves out the creates that no removal waits for: pods that wait have theirs by the other plan.
+/// Leaves out creates that no removal depends on: the other plan has those for pending pods.
 fn leave_out_waiting(spec: &PlanSpec, left_out: &mut BTreeMap<ChangeId, Arc<str>>) {
     let removals = spec.execution.iter().flat_map(|execution| execution.removals.values());
     let needed: BTreeSet<&ChangeId> = removals.flat_map(|removal| &removal.after).collect();

@@ -1,8 +1,8 @@
-//! What people review, while the Lease is held: the repository is read every half minute; what is merged is carried out, what
-//! is due is proposed.
+//! Review while the Lease is held: reads the repository every half minute, applies merged plans, and proposes what is
+//! due.
 //!
-//! Nothing of a merged plan begins while its branch cannot be read, nor once its folder is gone. Must never decide itself:
-//! `reviewing` does.
+//! No change of a merged plan starts while its branch cannot be read, nor once its folder is gone. Must never decide
+//! itself: `reviewing` does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -28,47 +28,47 @@ use crate::offline::World;
 use crate::plan::{Change, ChangeId, PlannedChange};
 use crate::review::{LeftOut, Now, finish};
 
-/// After how long without an answer nothing that people review begins.
+/// Time without an answer after which no reviewed plan starts.
 const SLOW: Duration = Duration::from_secs(90);
 
-/// How long a merged plan rests that ended with changes that wait, of the cloud's clock.
+/// Delay before a merged plan with waiting changes is retried, by the cloud's clock.
 const REST: Duration = Duration::from_secs(60);
 
-/// What is known of the repository.
+/// State of the review.
 #[derive(Default)]
 pub(super) struct Reviews {
-    /// Whether the NodeFleet names a repository; nothing before it was looked at.
+    /// Whether the NodeFleet names a repository; `None` until it was read.
     is_named: Option<bool>,
     identity: Option<Identity>,
     reading: Option<JoinHandle<Result<Option<Desk>, GitOpsFault>>>,
     read: Option<Instant>,
-    /// As it was read last, until a step takes it; one thread at a time may read a clone.
+    /// The last read state, until a step takes it; only one thread at a time may read a clone.
     desk: Mutex<Option<Desk>>,
     progress: Progress,
-    /// When merged plans were taken up last.
+    /// When merged plans were last started.
     taken: BTreeMap<Arc<str>, Instant>,
     /// Why the repository cannot be read.
     unread: Option<String>,
-    /// What stands in the way of proposing.
+    /// Obstacles to proposing.
     troubles: Vec<String>,
-    /// Why pull requests cannot be kept up.
+    /// Why pull requests are unknown.
     forge: Option<String>,
-    /// What looks leave to the next.
+    /// State that looks pass to the next.
     earlier: Earlier,
-    /// When the proposer's Lease was read last.
+    /// When the proposer's Lease was last read.
     watched: Option<Instant>,
     /// Why merged plans are not applied, by folder.
     refused: BTreeMap<String, String>,
     proposed: Vec<FleetReview>,
     merged: BTreeSet<String>,
-    /// The nodes that approved plans change, each with what it waits for, where that is known.
+    /// The nodes that approved plans change, each with what it waits for, if known.
     approved: BTreeMap<String, Option<String>>,
-    /// As what those are listed.
+    /// The state in which those are listed.
     approved_as: Option<ReviewState>,
 }
 
 impl Reviews {
-    /// Where each plan is, for the NodeFleet's status.
+    /// Returns the plans with their states, for the NodeFleet's status.
     pub(super) fn listed(&self) -> Vec<FleetReview> {
         let state = |folder: &String| match self.refused.get(folder) {
             Some(because) => (ReviewState::Refused, Some(because.clone())),
@@ -82,7 +82,7 @@ impl Reviews {
         self.proposed.iter().cloned().chain(merged).collect()
     }
 
-    /// What stands in the way, a line each.
+    /// Returns the obstacles, one line each.
     pub(super) fn troubles(&self) -> impl Iterator<Item = String> {
         let unread = self.unread.as_ref().map(|because| {
             let place = match self.is_named {
@@ -91,12 +91,12 @@ impl Reviews {
             };
             format!("paused: no reviewed plan starts until {place} can be read: {because}")
         });
-        // What an earlier look found says nothing while the repository cannot be read.
+        // Earlier findings are stale while the repository cannot be read.
         let forge = self.forge.iter().chain(&self.troubles).filter(|_| self.unread.is_none()).cloned();
         unread.into_iter().chain(forge).chain(self.earlier.proposer.troubles())
     }
 
-    /// The nodes that approved plans change, each with what it waits for, where that is known.
+    /// Returns the nodes that approved plans change, each with what it waits for, if known.
     pub(super) fn approved(&self) -> BTreeMap<String, Option<String>> {
         self.approved.clone()
     }
@@ -109,7 +109,7 @@ impl Reviews {
         self.desk.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    /// Notes why the repository cannot be read, and says it where it is new.
+    /// Records why the repository cannot be read, and logs it if it is new.
     fn note_unread(&mut self, unread: Option<String>) {
         match (&self.unread, &unread) {
             (before, Some(because)) if before.as_ref() != Some(because) => {
@@ -143,7 +143,7 @@ impl Reviews {
     }
 }
 
-/// The nodes that approved plans change, each with what the ledger says that it waits for.
+/// Returns the nodes that approved plans change, each with what it waits for according to the ledger.
 fn approved(desk: &Desk) -> BTreeMap<String, Option<String>> {
     let of = |folder: &Folder| {
         let recorded = desk.ledger.of_id(&folder.name.id);
@@ -169,12 +169,12 @@ fn approved(desk: &Desk) -> BTreeMap<String, Option<String>> {
 }
 
 impl Session<'_> {
-    /// Notes which cluster it is.
+    /// Records the cluster's identity.
     pub(super) fn note_identity(&mut self, world: &World) {
         self.reviews.identity = Identity::of(world);
     }
 
-    /// Notes whether the NodeFleet names a repository. What was read of the other place counts no more.
+    /// Records whether the NodeFleet names a repository. On a change, the state of the other place is dropped.
     pub(super) fn note_repository(&mut self, found: &FoundFleet) {
         let is_named = |fleet: &serde_json::Value| fleet["spec"]["git"]["repository"].is_string();
         let is_named = Some(found.objects.iter().any(is_named));
@@ -185,12 +185,12 @@ impl Session<'_> {
         }
     }
 
-    /// Has the repository read where it is time, and takes in what was read.
+    /// Starts to read the repository if it is due, and takes in the result.
     pub(super) async fn keep_up_with_repository(&mut self) {
         if let Some(reading) = self.reviews.reading.take_if(|reading| reading.is_finished()) {
             match reading.await {
                 Ok(Ok(Some(desk))) => self.take_in_repository(desk),
-                // It is looked at where it is by now.
+                // The NodeFleet names no repository any more: the next read uses the cluster.
                 Ok(Ok(None)) => {}
                 Ok(Err(fault)) => self.cannot_read(fault.told()),
                 Err(error) => {
@@ -233,7 +233,7 @@ impl Session<'_> {
         });
     }
 
-    /// Reads the Lease of the proposer, where that is another process: before each look at the repository, which counts no approval
+    /// Reads the Lease of a proposer in another process: before each look at the repository, which counts no approval
     /// by its account, and also while the repository cannot be read.
     async fn watch_proposer(&mut self, every: Duration, begins_look: bool) {
         let Reviews { is_named, watched, earlier, .. } = &mut self.reviews;
@@ -250,7 +250,7 @@ impl Session<'_> {
         self.flights.approvals().for_each(|(_, approval)| approval.stop.hold(true));
     }
 
-    /// Takes the repository in: what is in flight and no longer on the branch begins nothing new.
+    /// Takes in the repository: plans in progress that are no longer on the branch start no new changes.
     fn take_in_repository(&mut self, mut desk: Desk) {
         self.reviews.note_unread(None);
         for (_, Approval { name, place, stop }) in self.flights.approvals() {
@@ -276,7 +276,7 @@ impl Session<'_> {
             reviews.merged.iter().chain(desk.folders.refused.iter().map(|refused| &refused.name)).collect();
         reviews.refused.retain(|name, _| found.contains(name));
         reviews.note_refused(std::mem::take(&mut desk.folders.refused));
-        // The proposer's Lease may have been read since.
+        // The proposer's Lease may have been read meanwhile.
         let proposer = std::mem::take(&mut reviews.earlier.proposer);
         reviews.earlier = Earlier { proposer, ..std::mem::take(&mut desk.earlier) };
         reviews.note_forge(desk.forge_fault.take());
@@ -286,7 +286,7 @@ impl Session<'_> {
         self.reviews.set_desk(Some(desk));
     }
 
-    /// Has decided what of the merged plans begins and what is proposed, by a world in which nothing else begins now.
+    /// Starts a review step for merged plans and proposals, with a world in which no other change starts now.
     pub(super) async fn review(&mut self, world: World) {
         let acts = self.mode.acts() && self.winding.is_none() && self.is_resumed;
         let Some(mut desk) = self.reviews.take_desk().filter(|_| acts && self.planning.is_none()) else {
@@ -332,7 +332,7 @@ impl Session<'_> {
         });
     }
 
-    /// Ends a plan that had begun and is no longer approved.
+    /// Ends a plan in progress that is no longer approved.
     async fn withdraw(&mut self, world: &World, withdrawn: Withdrawn, place: ApprovedIn) {
         let Withdrawn { name, plan, because } = withdrawn;
         let id = plan.id();
@@ -352,7 +352,7 @@ impl Session<'_> {
         }
     }
 
-    /// Takes in what was decided.
+    /// Takes in the result of a review step.
     pub(super) async fn of_reviewed(&mut self, done: Done) {
         let Done { world, desk, merged, proposed, progress } = done;
         let Merging { begins, expired, refused } = merged;

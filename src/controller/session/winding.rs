@@ -1,7 +1,7 @@
-//! What becomes of what has begun once the mode is `observe`: removals whose VM is still there are taken back, all else
-//! is finished, and then nothing more is done.
+//! Winding down once the mode is `observe`: removals whose VM still exists are rolled back, everything else is
+//! finished, and then nothing more is applied.
 //!
-//! The Lease is kept for that long, and no longer than [`WINDING_MAX`]. Must never begin anything.
+//! The Lease is kept until then, but no longer than [`WINDING_MAX`]. Must never start a change.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,16 +13,16 @@ use crate::automatic::Awaiting;
 use crate::model::{Mode, Node};
 use crate::offline::World;
 
-/// How long what has begun may take to end, of the cloud's clock.
+/// How long started changes may take to end, by the cloud's clock.
 const WINDING_MAX: Duration = Duration::from_secs(600);
 
 impl Session<'_> {
-    /// Whether anything is done at all, rather than only looked at.
+    /// Returns whether this session applies changes, rather than only observing.
     pub(super) const fn leads(&self) -> bool {
         self.mode.acts() || self.winding.is_some()
     }
 
-    /// Takes another mode in; returns whether it goes on in this session.
+    /// Changes the mode; returns whether this session continues.
     pub(super) fn turns_to(&mut self, mode: Mode) -> bool {
         match mode {
             Mode::Observe if self.leads() && self.flights.has_begun() => {
@@ -32,7 +32,7 @@ impl Session<'_> {
             }
             Mode::Auto | Mode::Review if self.winding.is_some() => {
                 self.winding = None;
-                // What a person has begun was left alone until now.
+                // Plans that a person started were left alone until now.
                 self.is_resumed = false;
                 self.flights.go_on();
             }
@@ -42,7 +42,7 @@ impl Session<'_> {
         self.mode = mode;
         self.bulletin.turns_to(mode);
         self.rest = None;
-        // It was asked for by the other mode.
+        // It was started for the previous mode.
         if let Some(planning) = self.planning.take() {
             planning.abort();
             self.rounds.ended(self.now());
@@ -50,14 +50,14 @@ impl Session<'_> {
         true
     }
 
-    /// Whether nothing of what had begun is left to end, or its time is over.
+    /// Returns whether all started changes have ended, or the time for that is over.
     pub(super) fn is_wound_down(&self) -> bool {
         let Some(since) = self.winding else { return false };
         let has_ended = self.is_resumed && self.stepped.is_some() && !self.flights.has_begun();
         has_ended || since.elapsed() >= WINDING_MAX / self.clock_speed
     }
 
-    /// Goes on with what an earlier process has begun, once; returns whether it is known what that is.
+    /// Resumes the plans of earlier processes, once; returns whether they are known.
     pub(super) async fn takes_up(&mut self, world: &World) -> bool {
         if self.reader.is_none() {
             self.reader = reader(self.controller, world);
@@ -68,7 +68,7 @@ impl Session<'_> {
         self.is_resumed
     }
 
-    /// Says what stays as it is, where nothing is done any more.
+    /// Reports started changes that stay as they are while nothing is applied.
     pub(super) fn tell_left(&mut self, world: &World) {
         let (now, left) = (self.now(), if self.leads() { Vec::new() } else { left(world) });
         let before = std::mem::take(&mut self.left);
@@ -83,7 +83,7 @@ impl Session<'_> {
     }
 }
 
-/// What has begun and stays as it is while nothing is done: the node, and what it waits for.
+/// Returns started changes that stay as they are while nothing is applied: the node, and what it waits for.
 fn left(world: &World) -> Vec<(Arc<str>, String)> {
     let fleet = world.policy.fleet.name.as_deref().unwrap_or("NAME");
     let on =
@@ -100,7 +100,7 @@ fn left(world: &World) -> Vec<(Arc<str>, String)> {
     left.collect()
 }
 
-/// Whether a node has not joined yet, or lacks what it needs to be initialized.
+/// Returns whether a node has not joined yet, or is not initialized.
 fn is_coming(node: &Node) -> bool {
     !node.claimed.is_deleted
         && (node.uid.is_none() && !node.claimed.is_lost || !node.claimed.lacks.is_empty())

@@ -1,6 +1,6 @@
-//! What GitHub has and Gitea after it: the requests, and their JSON. What is of one of them alone is [`Own`].
+//! Requests and JSON that GitHub and Gitea, which follows it, have in common. Differences are in [`Own`].
 //!
-//! Must not tell the two apart: what differs is asked of [`Own`].
+//! Must never distinguish the two itself: [`Own`] does.
 
 mod pull;
 mod repository;
@@ -23,41 +23,41 @@ pub(super) use pull::{Pull, Side};
 pub(super) use repository::Repository;
 pub(super) use wire::{APP_SUFFIX, Access, Account, app};
 
-/// What one of the forges has of its own.
+/// Particulars of one of the forges.
 #[async_trait]
 pub(super) trait Own: fmt::Debug + Send + Sync + Sized {
-    /// How long texts may be.
+    /// Maximum lengths of texts.
     const LIMITS: TextLimits;
-    /// How lists are taken apart.
+    /// Paging of lists.
     const PAGING: Paging;
-    /// How the list of comments is taken apart; `None` where one answer has them all.
+    /// Paging of the list of comments; `None` if one answer has them all.
     const COMMENT_PAGING: Option<Paging>;
 
-    /// One side of a pull request.
+    /// The head or base of a pull request.
     type Side: Side;
     /// A review.
     type Decision: DeserializeOwned + Send;
 
-    /// Returns whether a pull request that has ended is merged, by its flag and its time; `None` where that cannot be known.
+    /// Returns whether an ended pull request is merged, by its flag and its time; `None` if that is unknown.
     fn is_merged(flag: Option<bool>, at: Option<&str>) -> Option<bool>;
 
-    /// Reads a review; `None` where it decides nothing, or is by an account that is deleted.
+    /// Converts a review; `None` if it has no decision, or its account is deleted.
     fn review(decision: Self::Decision) -> Option<Review>;
 
-    /// Asks for a list of pull requests in an order.
+    /// Sets the order of a list of pull requests.
     fn ordered(list: Call, order: Order) -> Call;
 
-    /// Lists pull requests of these branches, among others: all that are open, or at least the newest that ended.
+    /// Lists pull requests of these branches, possibly with others: all open ones, or at least the newest ended one.
     async fn of_branches(
         repository: &Repository<Self>,
         branches: &Branches,
         sought: Sought,
     ) -> Result<Vec<PullRequest>, ForgeFault>;
 
-    /// Reads what a user may do in the repository.
+    /// Reads a user's permission in the repository.
     async fn permission(repository: &Repository<Self>, user: &User) -> Result<Permission, ForgeFault>;
 
-    /// Returns what proves who we are in `OWNER/REPOSITORY`; `None` where the transport has it.
+    /// Returns the authorization for `OWNER/REPOSITORY`; `None` if the transport has it.
     async fn authorization(
         &self,
         _transport: &Transport,
@@ -66,17 +66,17 @@ pub(super) trait Own: fmt::Debug + Send + Sync + Sized {
         Ok(None)
     }
 
-    /// Returns the user that we act as in `OWNER/REPOSITORY`; `None` where it is whose token the transport has.
+    /// Returns the user as which we act in `OWNER/REPOSITORY`; `None` for the user of the transport's token.
     async fn user(&self, _transport: &Transport, _repository: [&str; 2]) -> Result<Option<User>, ForgeFault> {
         Ok(None)
     }
 }
 
-/// Which pull requests come first in a list.
+/// Order of a list of pull requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
-    /// Those that were opened last.
+    /// Last opened first.
     Opened,
-    /// Those that were touched last.
+    /// Last updated first.
     Touched,
 }

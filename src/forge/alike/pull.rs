@@ -1,4 +1,4 @@
-//! The JSON of a pull request, of which anything may be missing, to a value.
+//! Converts the JSON of a pull request, in which any field may be missing.
 
 use std::fmt;
 
@@ -13,7 +13,7 @@ use crate::forge::fault::{FaultKind, ForgeFault};
 use crate::forge::pull_request::{CommitId, PullRequest, PullRequestState, Text};
 use crate::forge::user::name;
 
-/// A pull request, whole or as a list has it: GitHub's lists have neither `merged` nor `merged_by`.
+/// A pull request, complete or from a list: GitHub's lists have neither `merged` nor `merged_by`.
 #[derive(Debug, Deserialize)]
 #[serde(bound = "")]
 pub(in crate::forge) struct Pull<O: Own> {
@@ -33,9 +33,9 @@ pub(in crate::forge) struct Pull<O: Own> {
     updated_at: Option<String>,
 }
 
-/// One side of a pull request.
+/// The head or base of a pull request.
 pub(in crate::forge) trait Side: fmt::Debug + DeserializeOwned + Send {
-    /// The fields that name the branch, of the head and of the base, for errors.
+    /// The fields with the branch names of head and base, for errors.
     const BRANCH_FIELDS: [&'static str; 2];
 
     /// Returns the name of the branch.
@@ -44,12 +44,12 @@ pub(in crate::forge) trait Side: fmt::Debug + DeserializeOwned + Send {
     /// Returns the newest commit of the branch.
     fn commit(&self) -> Option<&str>;
 
-    /// Returns whether both lie in the same repository, and it is known which.
+    /// Returns whether both are known to be in the same repository.
     fn is_beside(&self, other: &Self) -> bool;
 }
 
 impl<O: Own> Pull<O> {
-    /// Returns when it was touched last.
+    /// Returns when it was last updated.
     pub(super) fn updated_at(&self) -> Option<Timestamp> {
         time(self.updated_at.as_deref())
     }
@@ -59,15 +59,15 @@ impl<O: Own> Pull<O> {
         Some([self.head.as_ref()?, self.base.as_ref()?])
     }
 
-    /// Returns whether the source branch lies in another repository, or nobody knows where.
+    /// Returns whether the source branch is in another or an unknown repository.
     pub(in crate::forge) fn is_from_fork(&self) -> bool {
         !self.sides().is_some_and(|[head, base]| head.is_beside(base))
     }
 
-    /// Reads it.
+    /// Converts it.
     ///
     /// # Errors
-    /// Something is missing that every pull request has.
+    /// A required field is missing.
     pub(super) fn read(self, about: &About) -> Result<PullRequest, ForgeFault> {
         let is_from_fork = self.is_from_fork();
         let closed_at = time(self.closed_at.as_deref());

@@ -1,4 +1,4 @@
-//! The requests about one repository, as GitHub has them and Gitea after it.
+//! Requests about one repository, which GitHub and Gitea have in common.
 
 use async_trait::async_trait;
 use jiff::Timestamp;
@@ -19,7 +19,7 @@ use crate::forge::status::Status;
 use crate::forge::transport::{Call, Transport};
 use crate::forge::user::{Permission, User};
 
-/// A repository on a forge that has something of its own.
+/// A repository on one of the forges.
 #[derive(Debug)]
 pub(in crate::forge) struct Repository<O: Own> {
     transport: Transport,
@@ -29,31 +29,31 @@ pub(in crate::forge) struct Repository<O: Own> {
 }
 
 impl<O: Own> Repository<O> {
-    /// Makes a client of `OWNER/REPOSITORY`; nothing is sent.
+    /// Creates a client of `OWNER/REPOSITORY`; nothing is sent.
     pub(in crate::forge) fn new(transport: Transport, names: [String; 2], own: O) -> Self {
         let [owner, repository] = names;
         Self { transport, owner, repository, own }
     }
 
-    /// Returns whose it is.
+    /// Returns its owner.
     pub(in crate::forge) fn owner(&self) -> &str {
         &self.owner
     }
 
-    /// Asks what a user may do in the repository, below this path.
+    /// Reads a user's permission in the repository, from this path.
     pub(in crate::forge) async fn about(&self, user: &User, rest: &[&str]) -> Result<Answer, ForgeFault> {
         let deed = format!("read what user `{}` may do in {}", user.login, self.name());
         self.send(self.transport.get(&self.path(rest), deed)?).await
     }
 
-    /// Begins to list the pull requests in a state, in an order.
+    /// Prepares a list of the pull requests in a state and order.
     pub(in crate::forge) fn pulls(&self, state: &str, order: Order) -> Result<Call, ForgeFault> {
         let deed = format!("list {state} pull requests of {}", self.name());
         let call = self.transport.get(&self.path(&["pulls"]), deed)?.query("state", state);
         Ok(O::ordered(call, order))
     }
 
-    /// Reads a list of pull requests until one after which none is needed. Those of forks are left out.
+    /// Reads a list of pull requests up to the last needed one. Those from forks are left out.
     pub(in crate::forge) async fn until(
         &self,
         call: Call,
@@ -69,12 +69,12 @@ impl<O: Own> Repository<O> {
         paging.all(&self.transport, &self.authorized(call).await?).await
     }
 
-    /// Sends a request as who we are.
+    /// Sends a request with our authorization.
     async fn send(&self, call: Call) -> Result<Answer, ForgeFault> {
         self.transport.send(&self.authorized(call).await?).await
     }
 
-    /// Gives a request what proves who we are.
+    /// Adds our authorization to a request.
     async fn authorized(&self, call: Call) -> Result<Call, ForgeFault> {
         let authorization = self.own.authorization(&self.transport, self.names()).await?;
         Ok(match authorization {
@@ -87,12 +87,12 @@ impl<O: Own> Repository<O> {
         [&self.owner, &self.repository]
     }
 
-    /// The repository, for errors.
+    /// Returns the name of the repository, for errors.
     fn name(&self) -> String {
         format!("`{}/{}`", self.owner, self.repository)
     }
 
-    /// The path of something in the repository.
+    /// Returns the path of something in the repository.
     fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
         [&["repos", &self.owner, &self.repository], rest].concat()
     }
@@ -104,7 +104,7 @@ impl<O: Own> Repository<O> {
 
 fn read<O: Own>(listed: Listed<Pull<O>>) -> Result<Vec<PullRequest>, ForgeFault> {
     let Listed { entries, about } = listed;
-    // Whoever forks the repository must not be able to make a list of it fail.
+    // A pull request from a fork must not be able to make the list fail.
     entries.into_iter().filter(|pull| !pull.is_from_fork()).map(|pull| pull.read(&about)).collect()
 }
 
@@ -142,7 +142,7 @@ impl<O: Own> Api for Repository<O> {
     }
 
     async fn ended_since(&self, since: Timestamp) -> Result<Vec<PullRequest>, ForgeFault> {
-        // What was not touched since did not end since. Forgejo cannot sort by the time when they ended.
+        // A pull request that was not updated since did not end since. Forgejo cannot sort by the time of the end.
         let is_last = |pull: &Pull<O>| pull.updated_at().is_some_and(|at| at < since);
         self.until(self.pulls("closed", Order::Touched)?, is_last).await
     }
@@ -207,7 +207,7 @@ impl<O: Own> Api for Repository<O> {
     async fn status(&self, commit: &CommitId, context: &str) -> Result<Option<Status>, ForgeFault> {
         let deed = format!("read the statuses of commit {commit} in {}", self.name());
         let call = self.transport.get(&self.path(&["commits", commit.as_str(), "status"]), deed)?;
-        // The newest status of each name: Gitea cannot sort the plain list of statuses within a second.
+        // The newest status of each name: Gitea cannot order the plain list of statuses within a second.
         let combined = Paging { within: Some("statuses"), ..O::PAGING };
         let listed: Listed<Mark> = self.all(combined, call).await?;
         Ok(listed.entries.into_iter().find(|mark| mark.is_of(context)).and_then(Mark::read))

@@ -1,4 +1,4 @@
-//! JSON that GitHub has and Gitea after it, of which anything may be missing, to values.
+//! Converts JSON that GitHub and Gitea have in common, in which any field may be missing.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -9,10 +9,10 @@ use crate::forge::fault::ForgeFault;
 use crate::forge::status::{Status, StatusState};
 use crate::forge::user::{Permission, User};
 
-/// How names of GitHub's Apps end, and no other.
+/// Suffix that only the names of GitHub Apps have.
 pub(in crate::forge) const APP_SUFFIX: &str = "[bot]";
 
-/// An account; GitHub has null for one that is deleted.
+/// An account; GitHub has null for a deleted one.
 #[derive(Debug, Deserialize)]
 pub(in crate::forge) struct Account {
     id: Option<i64>,
@@ -20,8 +20,8 @@ pub(in crate::forge) struct Account {
 }
 
 impl Account {
-    /// The user; none for Gitea's deleted accounts, which share a number below zero. An App does not know the number of its own
-    /// account, only its name, which no person can have.
+    /// Returns the user; `None` for Gitea's deleted accounts, which share a negative number. An App does not know the
+    /// number of its own account, only its name, which no person can have.
     pub(in crate::forge) fn user(self) -> Option<User> {
         let (id, login) = (self.id.filter(|id| *id > 0)?, self.login?);
         let is_app = login.ends_with(APP_SUFFIX);
@@ -29,12 +29,12 @@ impl Account {
     }
 }
 
-/// The user that an App acts as, by the name of its account.
+/// Returns the user as which an App acts, by the name of its account.
 pub(in crate::forge) fn app(login: &str) -> User {
     User::new(login, login)
 }
 
-/// What a user may do; GitHub tells roles of its own as the nearest of these.
+/// A user's permission; GitHub reports custom roles as the nearest of these.
 #[derive(Debug, Deserialize)]
 pub(in crate::forge) struct Access {
     permission: Option<String>,
@@ -42,7 +42,7 @@ pub(in crate::forge) struct Access {
 }
 
 impl Access {
-    /// Returns the permission, if it is of the account that was meant: names pass to others.
+    /// Returns the permission, if it is of the requested account: names can pass to other accounts.
     pub(in crate::forge) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
         let permission = about.required(self.permission, "permission")?;
         let is_meant = self.user.and_then(Account::user).is_some_and(|user| user.id == meant.id);
@@ -90,7 +90,7 @@ impl Mark {
         self.context.as_deref() == Some(context)
     }
 
-    /// The status; none where it is of a state that we never set.
+    /// Returns the status; `None` if it has a state that we never set.
     pub(super) fn read(self) -> Option<Status> {
         let state = match self.state.as_deref()? {
             "pending" => StatusState::Pending,
@@ -104,7 +104,7 @@ impl Mark {
     }
 }
 
-/// A status as it is sent.
+/// Returns the JSON of a status to send.
 pub(super) fn mark(status: &Status) -> Value {
     let Status { context, state, description, url } = status;
     let state = match state {

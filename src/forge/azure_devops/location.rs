@@ -1,23 +1,23 @@
-//! Where a repository lies in Azure DevOps: below a project, which is below an organisation or a collection.
+//! Location of a repository in Azure DevOps: in a project, which is in an organization or a collection.
 
 use crate::forge::place::Place;
 
-/// What stands between a project and a repository in the address that Git uses.
+/// Path component between project and repository in the address that Git uses.
 const GIT: &str = "_git";
 
 /// A repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Location {
-    /// The organisation; of a server the collection and what is before it; nothing where the host names the organisation.
+    /// The organization; for a server, the collection with its parent path; empty if the host names the organization.
     collection: Vec<String>,
     project: String,
     repository: String,
 }
 
 impl Location {
-    /// Takes the address apart: `https://dev.azure.com/ORGANISATION/PROJECT/_git/REPOSITORY`,
-    /// `https://ORGANISATION.visualstudio.com/PROJECT/_git/REPOSITORY`, or that of a server. A repository that is named as its
-    /// project may stand without it.
+    /// Parses the address: `https://dev.azure.com/ORGANISATION/PROJECT/_git/REPOSITORY`,
+    /// `https://ORGANISATION.visualstudio.com/PROJECT/_git/REPOSITORY`, or that of a server. The project may be left
+    /// out if the repository has the same name.
     pub(super) fn of(place: &Place) -> Result<Self, String> {
         let other = || "the path is not `ORGANISATION/PROJECT/_git/REPOSITORY`".to_owned();
         let at = place.names.iter().position(|name| name == GIT).ok_or_else(other)?;
@@ -35,23 +35,23 @@ impl Location {
         Ok(Self { collection: collection.to_vec(), project: project.clone(), repository: repository.clone() })
     }
 
-    /// The repository, for errors.
+    /// Returns the name of the repository, for errors.
     pub(super) fn name(&self) -> String {
         format!("`{}/{}`", self.project, self.repository)
     }
 
-    /// The path of something in the repository.
+    /// Returns the path of something in the repository.
     pub(super) fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
         let repository = [self.project.as_str(), "_apis", "git", "repositories", &self.repository];
         self.collection.iter().map(String::as_str).chain(repository).chain(rest.iter().copied()).collect()
     }
 
-    /// The path of who is signed in.
+    /// Returns the path of the signed-in user.
     pub(super) fn connection_data(&self) -> Vec<&str> {
         self.collection.iter().map(String::as_str).chain(["_apis", "connectionData"]).collect()
     }
 
-    /// The path of a pull request's page.
+    /// Returns the path of a pull request's web page.
     pub(super) fn page<'a>(&'a self, number: &'a str) -> Vec<&'a str> {
         let page = [self.project.as_str(), GIT, &self.repository, "pullrequest", number];
         self.collection.iter().map(String::as_str).chain(page).collect()

@@ -1,7 +1,7 @@
 //! Azure DevOps, by its REST API 7.1.
 //!
-//! It says who votes and not of which commit: that follows from the thread that tells of the vote, and from the iterations of the
-//! pull request. What another user may do it does not say to a token for code; branch policies decide whose votes count.
+//! It reports who votes, but not on which commit: that follows from the vote's thread and the iterations of the pull
+//! request. It does not report other users' permissions to a token for code; branch policies decide whose votes count.
 
 mod location;
 mod votes;
@@ -30,7 +30,7 @@ use location::Location;
 const DIALECT: Dialect =
     Dialect { time_limit: EXCHANGE_TIMEOUT_AZURE_DEVOPS, ..Dialect::at("", Scheme::Basic) };
 const VERSION: &str = "7.1";
-/// Who is signed in is told by a preview of the API alone.
+/// Version of the API for the signed-in user, which only a preview returns.
 const VERSION_PREVIEW: &str = "7.1-preview";
 const PAGING: Paging = Paging { size: "$top", start: Start::Entry("$skip"), within: Some("value") };
 const STATUS_PAGING: Paging = Paging { size: "top", start: Start::Entry("skip"), within: Some("value") };
@@ -44,7 +44,7 @@ pub(super) struct AzureDevOps {
 }
 
 impl AzureDevOps {
-    /// Makes a client; nothing is sent.
+    /// Creates a client; nothing is sent.
     pub(super) fn new(settings: &Settings, place: &Place) -> Result<Self, FaultKind> {
         let location = Location::of(place).map_err(|because| FaultKind::Settings { because })?;
         Ok(Self { transport: settings.transport(place, &DIALECT)?, location })
@@ -54,7 +54,7 @@ impl AzureDevOps {
         format!("{verb} pull request {number} of {}", self.location.name())
     }
 
-    /// Begins to read something in the repository.
+    /// Prepares a read of something in the repository.
     fn get(&self, rest: &[&str], deed: String) -> Result<Call, ForgeFault> {
         Ok(self.transport.get(&self.location.path(rest), deed)?.query("api-version", VERSION))
     }
@@ -74,12 +74,12 @@ impl AzureDevOps {
 
     fn read(&self, listed: Listed<wire::Pull>) -> Result<Vec<PullRequest>, ForgeFault> {
         let Listed { entries, about } = listed;
-        // Whoever forks the repository must not be able to make a list of it fail.
+        // A pull request from a fork must not be able to make the list fail.
         let own = entries.into_iter().filter(|pull| !pull.is_from_fork());
         own.map(|pull| pull.read(&about, |number| self.page(number))).collect()
     }
 
-    /// The page of a pull request, for people.
+    /// Returns the web page of a pull request.
     fn page(&self, number: u64) -> Option<String> {
         self.transport.page(&self.location.page(&number.to_string()))
     }
@@ -89,7 +89,7 @@ impl AzureDevOps {
         answer.read::<wire::Pull>()?.read(answer.about(), |number| self.page(number))
     }
 
-    /// Those that ended in one way since a time, by the time when they ended.
+    /// Lists the pull requests that ended with a status since a time.
     async fn ended(&self, status: &str, since: Timestamp) -> Result<Vec<PullRequest>, ForgeFault> {
         let call = self.pulls(status)?.query("searchCriteria.queryTimeRangeType", "closed");
         let call = call.query("searchCriteria.minTime", &since.to_string());
@@ -204,7 +204,7 @@ impl Api for AzureDevOps {
         let path = number.to_string();
         let call = self.post(&["pullRequests", &path, "threads"], self.of_one(number, "comment on"))?;
         let comment = json!({"parentCommentId": 0, "content": text, "commentType": "text"});
-        // An open thread would keep a pull request from being completed where a policy wants all of them resolved.
+        // An open thread would block completion if a policy requires all threads to be resolved.
         let body = json!({"comments": [comment], "status": "closed"});
         self.transport.send(&call.body(body)).await.map(drop)
     }

@@ -1,4 +1,4 @@
-//! Votes of reviewers, each with its time and its commit.
+//! Votes of reviewers, with their times and commits.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -7,7 +7,8 @@ use super::wire::{Identity, Thread};
 use crate::forge::history::{Pushed, head_at};
 use crate::forge::review::{Review, Standing, Verdict};
 
-/// Approved, and approved with suggestions, are above zero; waiting for the author, and rejected, below; zero is no vote.
+/// Value without a vote. Approved, with or without suggestions, is positive; waiting for the author, and rejected,
+/// negative.
 const NO_VOTE: i64 = 0;
 
 /// A reviewer with their vote.
@@ -20,7 +21,7 @@ pub(super) struct Reviewer {
     is_container: Option<bool>,
 }
 
-/// A vote as a thread tells of it.
+/// A vote that a thread reports.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Cast {
     /// The id of the person.
@@ -30,7 +31,7 @@ pub(super) struct Cast {
 }
 
 impl Cast {
-    /// The vote that a thread tells of. Anybody can write a thread with such properties, but not one that is of the system and in
+    /// Returns the vote that a thread reports. Anyone can write a thread with such properties, but not as the system in
     /// the name of the voter.
     pub(super) fn of(thread: &Thread) -> Option<Self> {
         let is_vote = thread.property("CodeReviewThreadType") == Some("VoteUpdate");
@@ -46,12 +47,12 @@ impl Reviewer {
         self.vote.is_some_and(|vote| vote != NO_VOTE)
     }
 
-    /// The decision; none without a vote, and of a group, whose members are listed themselves.
+    /// Returns the decision; `None` without a vote, and for a group, whose members are listed themselves.
     pub(super) fn read(self, cast: &[Cast], history: &[Pushed]) -> Option<Review> {
         let vote = self.vote.filter(|vote| *vote != NO_VOTE && self.is_container != Some(true))?;
         let by = self.identity.user()?;
         let verdict = if vote > NO_VOTE { Verdict::Approved } else { Verdict::ChangesRequested };
-        // The latest of this person; another vote than the one that stands tells of something else.
+        // The person's latest vote, unless it differs from the current one.
         let latest = cast.iter().filter(|cast| cast.by == by.id).max_by_key(|cast| cast.at);
         let at = latest.filter(|latest| latest.vote == vote).map(|latest| latest.at);
         let commit = at.and_then(|at| head_at(history, at)).cloned();

@@ -1,4 +1,4 @@
-//! Azure DevOps' JSON, of which anything may be missing, to values.
+//! Converts Azure DevOps' JSON, in which any field may be missing.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::forge::pull_request::{CommitId, PullRequest, PullRequestState, Text};
 use crate::forge::status::{Status, StatusState};
 use crate::forge::user::{User, name};
 
-/// Somebody.
+/// An identity.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Identity {
@@ -30,7 +30,7 @@ impl Identity {
     }
 }
 
-/// Who is signed in.
+/// The signed-in user.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Connection {
@@ -46,7 +46,7 @@ struct SignedIn {
 }
 
 impl Connection {
-    /// The user; the account's name is a property, and services have none.
+    /// Returns the user; the account's name is a property that services lack.
     pub(super) fn user(self) -> Option<User> {
         let SignedIn { id, provider_display_name, properties } = self.authenticated_user?;
         let account = properties.as_ref().and_then(|properties| text_of(properties.get("Account")?));
@@ -54,7 +54,7 @@ impl Connection {
     }
 }
 
-/// The text of a property, which is wrapped with its type.
+/// Returns the text of a property, which is wrapped with its type.
 fn text_of(property: &Value) -> Option<&str> {
     property.get("$value")?.as_str()
 }
@@ -71,7 +71,7 @@ impl CommitRef {
     }
 }
 
-/// A pull request. Lists cut its description.
+/// A pull request. Lists truncate its description.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Pull {
@@ -95,12 +95,12 @@ impl Pull {
         matches!(self.status.as_deref(), Some("completed" | "abandoned"))
     }
 
-    /// Returns whether the source branch lies in another repository.
+    /// Returns whether the source branch is in another repository.
     pub(super) fn is_from_fork(&self) -> bool {
         self.fork_source.as_ref().is_some_and(|source| !source.is_null())
     }
 
-    /// Reads it; `page` makes the address of its page.
+    /// Converts it; `page` returns the address of its web page.
     pub(super) fn read(
         self,
         about: &About,
@@ -140,7 +140,7 @@ impl Pull {
     }
 }
 
-/// An iteration: what was pushed.
+/// An iteration: a push.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Iteration {
@@ -154,7 +154,7 @@ impl Iteration {
     }
 }
 
-/// A thread of comments, or what Azure DevOps itself says.
+/// A thread of comments, or a message of the system.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Thread {
@@ -181,12 +181,12 @@ impl Thread {
         text_of(self.properties.as_ref()?.get(property)?)
     }
 
-    /// The id of somebody whom a property names by a key of this thread.
+    /// Returns the id of an identity by its key in this thread.
     pub(super) fn identity(&self, key: &str) -> Option<&str> {
         self.identities.as_ref()?.get(key)?.id.as_deref()
     }
 
-    /// Returns whether the system wrote it about what somebody did.
+    /// Returns whether the system wrote it on behalf of this user.
     pub(super) fn is_of_the_system_for(&self, id: &str) -> bool {
         let first = self.comments.as_ref().and_then(|comments| comments.first());
         first.is_some_and(|first| {
@@ -199,7 +199,7 @@ impl Thread {
         time(self.published_date.as_deref())
     }
 
-    /// The first comment, unless it is deleted.
+    /// Returns the first comment, unless it is deleted.
     pub(super) fn first(self) -> Option<Comment> {
         let thread = self.id.filter(|_| self.is_deleted != Some(true))?;
         let first = self.comments?.into_iter().next().filter(|first| first.is_deleted != Some(true))?;
@@ -212,7 +212,7 @@ impl Thread {
     }
 }
 
-/// The thread and the comment of a key that [`Thread::first`] made.
+/// Splits the id from [`Thread::first`] into thread and comment.
 pub(super) fn ids(comment: &str) -> [&str; 2] {
     let (thread, comment) = comment.split_once('/').unwrap_or((comment, ""));
     [thread, comment]
@@ -235,7 +235,7 @@ struct Context {
 }
 
 impl Mark {
-    /// The status; none where it is of a state that we never set.
+    /// Returns the status; `None` if it has a state that we never set.
     pub(super) fn read(self) -> Option<Status> {
         let state = match self.state.as_deref()? {
             "pending" => StatusState::Pending,
@@ -253,7 +253,7 @@ impl Mark {
     }
 }
 
-/// A status as it is sent.
+/// Returns the JSON of a status to send.
 pub(super) fn mark(status: &Status) -> Value {
     let Status { context, state, description, url } = status;
     let state = match state {

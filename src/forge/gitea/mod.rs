@@ -1,8 +1,9 @@
-//! Gitea and Forgejo, by their REST API (`/api/v1`), which is GitHub's but for what stands here.
+//! Gitea and Forgejo, by their REST API (`/api/v1`), which matches GitHub's except for what is here.
 //!
-//! They list comments in one answer, and pull requests by neither branch; both are looked for in the list. What somebody may do they
-//! tell administrators of the repository alone; to all others, who may be assigned: whoever may write, and in organisations also who
-//! may read pull requests. Whether a review is official tells those apart.
+//! They list all comments in one answer, and cannot filter pull requests by branch, so the list is searched. They
+//! report permissions only to administrators of the repository; to others they list possible assignees: users with
+//! write permission, and in organizations also those who may read pull requests. Whether a review is official
+//! distinguishes these.
 
 mod wire;
 
@@ -22,12 +23,12 @@ use super::user::{Permission, User};
 
 const DIALECT: Dialect = Dialect::at("/api/v1", Scheme::Named("token"));
 
-/// What is of Gitea alone.
+/// Particulars of Gitea.
 #[derive(Debug)]
 pub(super) struct Gitea;
 
 impl Gitea {
-    /// Makes a client of a repository; nothing is sent.
+    /// Creates a client of a repository; nothing is sent.
     pub(super) fn repository(settings: &Settings, place: &Place) -> Result<Repository<Self>, FaultKind> {
         let names = place.owner_and_repository().map_err(|because| FaultKind::Settings { because })?;
         Ok(Repository::new(settings.transport(place, &DIALECT)?, names, Self))
@@ -53,7 +54,7 @@ impl Own for Gitea {
 
     fn ordered(list: Call, order: Order) -> Call {
         match order {
-            // Lists are in this order.
+            // This is the default order.
             Order::Opened => list,
             Order::Touched => list.query("sort", "recentupdate"),
         }

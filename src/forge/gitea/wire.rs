@@ -1,4 +1,4 @@
-//! Gitea's JSON, of which anything may be missing, to values.
+//! Converts Gitea's JSON, in which any field may be missing.
 
 use serde::Deserialize;
 
@@ -8,7 +8,8 @@ use crate::forge::answer::time;
 use crate::forge::pull_request::{Branches, CommitId};
 use crate::forge::review::{Review, Standing, Verdict};
 
-/// One side of a pull request. `ref` leads to the pull request itself once the branch is gone; `label` keeps its name.
+/// The head or base of a pull request. `ref` refers to the pull request itself once the branch is deleted; `label`
+/// keeps its name.
 #[derive(Debug, Deserialize)]
 pub(in crate::forge) struct Side {
     label: Option<String>,
@@ -32,7 +33,7 @@ impl alike::Side for Side {
     }
 }
 
-/// Returns whether a pull request leads from one branch to another, both of the repository.
+/// Returns whether a pull request is from one branch to another, both of the repository.
 pub(super) fn is_of(pull: &Pull<Gitea>, branches: &Branches) -> bool {
     let Some([head, base]) = pull.sides() else { return false };
     let is = |side: &Side, name: &str| side.label.as_deref() == Some(name);
@@ -53,14 +54,14 @@ pub(in crate::forge) struct Decision {
 }
 
 impl Decision {
-    /// The decision; none where the review decides nothing, or by an account that is deleted.
+    /// Returns the decision; `None` if the review has none, or its account is deleted.
     pub(super) fn read(self) -> Option<Review> {
         let verdict = match self.state.as_deref()? {
             "APPROVED" => Verdict::Approved,
             "REQUEST_CHANGES" => Verdict::ChangesRequested,
             _ => return None,
         };
-        // A flag that is missing speaks against the approval.
+        // A missing flag counts against the approval.
         let standing = match (self.dismissed, self.official, self.stale) {
             (Some(false), Some(true), Some(false)) => Standing::Current,
             (Some(false), Some(true), _) => Standing::Stale,

@@ -1,6 +1,6 @@
-//! A GitHub App: a signed claim of who it is, for a token of an hour that is good for one repository.
+//! A GitHub App: exchanges a signed claim of its identity for a token that is valid for an hour and one repository.
 //!
-//! Must never hold a token beyond its time, ask for more than it is for, or show the key.
+//! Must never keep a token beyond its expiry, request more permissions than it needs, or show the key.
 
 use std::fmt;
 use std::sync::Arc;
@@ -24,20 +24,20 @@ use crate::forge::transport::{Authorization, Transport};
 use crate::forge::user::User;
 use crate::model::Secret;
 
-/// How long before now a claim begins: GitHub advises a minute for clocks that differ.
+/// How far in the past a claim starts: GitHub recommends a minute for clock differences.
 const CLAIM_BEFORE: SignedDuration = SignedDuration::from_secs(60);
-/// How long a claim is good for from now on; with what lies before, GitHub takes ten minutes at most.
+/// How long a claim is valid from now on; including the time before, GitHub accepts at most ten minutes.
 const CLAIM_AFTER: SignedDuration = SignedDuration::from_mins(5);
-/// How long before its end a token is no longer used: longer than an exchange takes.
+/// How long before it expires a token is no longer used: longer than an exchange takes.
 const TOKEN_REST: Duration = Duration::from_secs(300);
 
 /// An App with its key.
 pub(super) struct App {
     id: String,
     key: Arc<dyn SigningKey>,
-    /// Where it is installed, once it was asked.
+    /// Its installation, once it was read.
     installation: OnceCell<Installation>,
-    /// The token of now. Whoever waits for it does not ask for another.
+    /// The current token. Concurrent callers wait for it instead of requesting another.
     held: Mutex<Option<Held>>,
 }
 
@@ -48,14 +48,14 @@ impl fmt::Debug for App {
     }
 }
 
-/// A token as a header, and when it ends.
+/// A token as a header, with its expiry.
 #[derive(Clone, Debug)]
 struct Held {
     authorization: Authorization,
     until: Timestamp,
 }
 
-/// Where the App is installed.
+/// An installation of the App.
 #[derive(Clone, Debug)]
 struct Installation {
     id: u64,
@@ -76,10 +76,10 @@ struct TokenWire {
 }
 
 impl App {
-    /// Makes an App of a credential that is one.
+    /// Creates an App from its credential; `None` for other credentials.
     ///
     /// # Errors
-    /// Its key is none that GitHub gives.
+    /// Its key is not of GitHub's kind.
     pub(super) fn of(credential: &Credential) -> Result<Option<Self>, FaultKind> {
         let (id, key) = match credential {
             Credential::App { id, key } => (id.clone(), key),
@@ -93,7 +93,7 @@ impl App {
         Ok(Some(Self { id, key, installation: OnceCell::new(), held: Mutex::new(None) }))
     }
 
-    /// Returns the token of now as a header; a new one where it ends soon.
+    /// Returns the current token as a header; gets a new one if it expires soon.
     pub(super) async fn authorization(
         &self,
         transport: &Transport,
@@ -116,7 +116,7 @@ impl App {
         Ok(held.insert(Held { authorization, until: new.until }).authorization.clone())
     }
 
-    /// Returns a token for Git: of this repository alone, with the rights that the App was given there.
+    /// Returns a token for Git, for this repository only, with the permissions that the App has there.
     pub(super) async fn git_token(
         &self,
         transport: &Transport,
@@ -126,7 +126,7 @@ impl App {
         self.token(transport, (repository, installation), None).await
     }
 
-    /// Returns the user that the App acts as.
+    /// Returns the user as which the App acts.
     pub(super) async fn user(
         &self,
         transport: &Transport,
@@ -174,7 +174,7 @@ impl App {
         Ok(Issued { token: Secret::new(token), until })
     }
 
-    /// The claim of who the App is: a JSON web token with RS256.
+    /// Returns the claim of the App's identity: a JSON web token with RS256.
     fn claim(&self, transport: &Transport, deed: String) -> Result<Authorization, ForgeFault> {
         let now = transport.now();
         let second = |time: Result<Timestamp, jiff::Error>| time.unwrap_or(now).as_second();

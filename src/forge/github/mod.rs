@@ -1,6 +1,6 @@
 //! GitHub and GitHub Enterprise Server, by their REST API.
 //!
-//! GitHub has an API host of its own for its public service; a server has it below `/api/v3`.
+//! GitHub's public service has a separate API host; a server has the API below `/api/v3`.
 
 mod app;
 mod wire;
@@ -26,15 +26,15 @@ const SERVER: Dialect = Dialect {
 };
 const SERVICE: Dialect = Dialect { path: "", ..SERVER };
 
-/// What is of GitHub alone.
+/// Particulars of GitHub.
 #[derive(Debug)]
 pub(super) struct GitHub {
-    /// Who gets tokens, where there is none.
+    /// The App that gets tokens, if the credential is not a token.
     app: Option<App>,
 }
 
 impl GitHub {
-    /// Makes a client of a repository; nothing is sent.
+    /// Creates a client of a repository; nothing is sent.
     pub(super) fn repository(settings: &Settings, place: &Place) -> Result<Repository<Self>, FaultKind> {
         let names = place.owner_and_repository().map_err(|because| FaultKind::Settings { because })?;
         let transport = transport(settings, place)?;
@@ -43,7 +43,7 @@ impl GitHub {
     }
 }
 
-/// Makes the transport to the API of the host.
+/// Creates the transport to the API of the host.
 fn transport(settings: &Settings, place: &Place) -> Result<Transport, FaultKind> {
     match api_host(place.origin.host_str().unwrap_or_default()) {
         Some(host) => {
@@ -56,7 +56,7 @@ fn transport(settings: &Settings, place: &Place) -> Result<Transport, FaultKind>
     }
 }
 
-/// Gets a token for Git by the key of the App that the settings name.
+/// Gets a token for Git by the key of the App in the settings.
 pub(super) async fn git_token(settings: &Settings, place: &Place) -> Result<Issued, ForgeFault> {
     let prepared = || {
         let names = place.owner_and_repository().map_err(|because| FaultKind::Settings { because })?;
@@ -68,7 +68,7 @@ pub(super) async fn git_token(settings: &Settings, place: &Place) -> Result<Issu
     app.git_token(&transport, [&owner, &name]).await
 }
 
-/// The host of the API, for hosts whose API is not below their own.
+/// Returns the separate API host of a host, if it has one.
 fn api_host(host: &str) -> Option<String> {
     let is_service = host == "github.com" || host.ends_with(".ghe.com");
     is_service.then(|| format!("api.{host}"))
@@ -84,7 +84,7 @@ impl Own for GitHub {
     type Decision = wire::Decision;
 
     fn is_merged(flag: Option<bool>, at: Option<&str>) -> Option<bool> {
-        // Lists have the time alone.
+        // Lists have only the time.
         Some(flag.unwrap_or(false) || at.is_some())
     }
 

@@ -1,4 +1,4 @@
-//! GitHub's JSON, of which anything may be missing, to values.
+//! Converts GitHub's JSON, in which any field may be missing.
 
 use serde::Deserialize;
 
@@ -7,7 +7,7 @@ use crate::forge::answer::time;
 use crate::forge::pull_request::CommitId;
 use crate::forge::review::{Review, Standing, Verdict};
 
-/// One side of a pull request. The repository is null once it is deleted, which only a fork can be.
+/// The head or base of a pull request. The repository is null once it is deleted, which is only possible for a fork.
 #[derive(Debug, Deserialize)]
 pub(in crate::forge) struct Side {
     #[serde(rename = "ref")]
@@ -53,8 +53,8 @@ pub(in crate::forge) struct Decision {
 }
 
 impl Decision {
-    /// The decision; none where the review decides nothing, or by an account that is deleted. Of a dismissed review GitHub no
-    /// longer says what it decided: it is told as an approval that does not count.
+    /// Returns the decision; `None` if the review has none, or its account is deleted. GitHub does not report the
+    /// decision of a dismissed review: it is returned as an approval that does not count.
     pub(super) fn read(self) -> Option<Review> {
         let (verdict, standing) = match self.state.as_deref()? {
             "APPROVED" => (Verdict::Approved, Standing::Current),

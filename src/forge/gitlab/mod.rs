@@ -1,6 +1,6 @@
 //! GitLab, by its REST API (`/api/v4`), where pull requests are merge requests.
 //!
-//! GitLab says who approves and when, and not which commit; that follows from the versions of the merge request.
+//! GitLab reports who approves and when, but not which commit; that follows from the versions of the merge request.
 
 mod wire;
 
@@ -22,11 +22,11 @@ use super::status::{Status, StatusState};
 use super::transport::{Call, Transport};
 use super::user::{Permission, User};
 
-/// Every kind of token is taken as one of OAuth.
+/// GitLab accepts every kind of token like an OAuth token.
 const DIALECT: Dialect = Dialect::at("/api/v4", Scheme::Named("Bearer"));
 const PAGING: Paging = Paging { size: "per_page", start: Start::Page("page"), within: None };
 
-/// A project on a GitLab.
+/// A project on GitLab.
 #[derive(Debug)]
 pub(super) struct GitLab {
     transport: Transport,
@@ -35,7 +35,7 @@ pub(super) struct GitLab {
 }
 
 impl GitLab {
-    /// Makes a client; nothing is sent.
+    /// Creates a client; nothing is sent.
     pub(super) fn new(settings: &Settings, place: &Place) -> Result<Self, FaultKind> {
         if place.names.len() < 2 {
             let because = "the path is not `GROUP/PROJECT`".to_owned();
@@ -44,7 +44,7 @@ impl GitLab {
         Ok(Self { transport: settings.transport(place, &DIALECT)?, project: place.names.join("/") })
     }
 
-    /// The path of something in the project, which is one segment, whatever its groups.
+    /// Returns the path of something in the project, which is one segment including its groups.
     fn path<'a>(&'a self, rest: &[&'a str]) -> Vec<&'a str> {
         [&["projects", self.project.as_str()], rest].concat()
     }
@@ -53,7 +53,7 @@ impl GitLab {
         format!("{verb} pull request {number} of `{}`", self.project)
     }
 
-    /// Begins to list something of one merge request.
+    /// Prepares a list of something in one merge request.
     fn list_of(&self, number: u64, what: &str, verb: &str) -> Result<Call, ForgeFault> {
         let number_text = number.to_string();
         self.transport.get(&self.path(&["merge_requests", &number_text, what]), self.of_one(number, verb))
@@ -76,7 +76,7 @@ impl GitLab {
         Ok(listed.entries.into_iter().filter_map(wire::Version::read).collect())
     }
 
-    /// Who wants changes. Older servers do not list reviewers with their state.
+    /// Returns requests for changes. Older servers do not list reviewers with their state.
     async fn change_requests(&self, number: u64) -> Result<Vec<Review>, ForgeFault> {
         let call = self.list_of(number, "reviewers", "read the reviewers of")?;
         match PAGING.all::<wire::Reviewer>(&self.transport, &call).await {
@@ -89,7 +89,7 @@ impl GitLab {
 
 fn read(listed: Listed<wire::MergeRequest>) -> Result<Vec<PullRequest>, ForgeFault> {
     let Listed { entries, about } = listed;
-    // Whoever forks the project must not be able to make a list of it fail.
+    // A merge request from a fork must not be able to make the list fail.
     let own = entries.into_iter().filter(|request| !request.is_from_fork());
     own.map(|request| request.read(&about)).collect()
 }
@@ -134,7 +134,7 @@ impl Api for GitLab {
     }
 
     async fn ended_since(&self, since: Timestamp) -> Result<Vec<PullRequest>, ForgeFault> {
-        // What was not touched since did not end since.
+        // A merge request that was not updated since did not end since.
         let is_last = |request: &wire::MergeRequest| request.updated_at().is_some_and(|at| at < since);
         let enough = Enough { is_last, longer: Longer::IsCut };
         let listed =
@@ -176,12 +176,12 @@ impl Api for GitLab {
             return Ok(changes);
         }
         let history = self.history(number).await?;
-        // Older servers name the time of an approval in a note alone.
+        // Older servers have the time of an approval only in a note.
         let has_times = approvals.iter().all(wire::Approval::has_time);
         let notes =
             if has_times { Vec::new() } else { self.notes(number, "read the approvals of").await?.entries };
         let approved = approvals.into_iter().filter_map(|approval| approval.read(&notes, &history));
-        // Whoever approved and wants changes wants changes: the later entry of a person counts.
+        // A request for changes overrides an approval by the same person: the later entry counts.
         Ok(approved.chain(changes).collect())
     }
 
@@ -214,7 +214,7 @@ impl Api for GitLab {
         self.transport.send(&call.body(json!({"body": text}))).await.map(drop)
     }
 
-    /// GitLab has no state for what could not be determined: it counts as failed.
+    /// Returns the status as stored. GitLab has no state for `Error`: it counts as failed.
     fn as_kept(&self, status: &Status) -> Status {
         let mut kept = status.fitted(self.limits().status_description);
         if kept.state == StatusState::Error {
@@ -235,7 +235,7 @@ impl Api for GitLab {
         let deed = format!("set status `{}` of commit {commit} in `{}`", status.context, self.project);
         let call = self.transport.post(&self.path(&["statuses", commit.as_str()]), deed)?;
         match self.transport.send(&call.body(wire::mark(status))).await {
-            // The state is as it is to be, and GitLab does not change the words beside it.
+            // The state is already set, and GitLab does not change the description.
             Err(ForgeFault { kind: FaultKind::Invalid { status: 400, because }, .. })
                 if because.as_str().contains("Cannot transition status") =>
             {

@@ -1,4 +1,4 @@
-//! GitLab's JSON, of which anything may be missing, to values.
+//! Converts GitLab's JSON, in which any field may be missing.
 
 use jiff::Timestamp;
 use serde::Deserialize;
@@ -13,11 +13,11 @@ use crate::forge::review::{Review, Standing, Verdict};
 use crate::forge::status::{Status, StatusState};
 use crate::forge::user::{Permission, User, name};
 
-/// What GitLab writes under a merge request when somebody approves it.
+/// GitLab's note on a merge request when someone approves it.
 const APPROVED: &str = "approved this merge request";
-/// The least role that may push: Developer.
+/// Lowest role that may push: Developer.
 const DEVELOPER: u64 = 30;
-/// The least role that may read the code: Guest reads that of public projects.
+/// Lowest role that may read the code: Guest may in public projects.
 const GUEST: u64 = 10;
 
 /// An account.
@@ -57,7 +57,7 @@ pub(super) struct MergeRequest {
 }
 
 impl MergeRequest {
-    /// Returns whether the source branch lies in another project.
+    /// Returns whether the source branch is in another project.
     pub(super) fn is_from_fork(&self) -> bool {
         self.source_project_id.is_none() || self.source_project_id != self.target_project_id
     }
@@ -78,7 +78,7 @@ impl MergeRequest {
             Some("opened" | "locked") => PullRequestState::Open,
             Some("closed") => PullRequestState::Closed { at: time(self.closed_at.as_deref()) },
             Some("merged") => PullRequestState::Merged {
-                // Without a commit of its own the target branch was moved to the head.
+                // Without a merge commit, the target branch was fast-forwarded to the head.
                 commit: [&self.merge_commit_sha, &self.squash_commit_sha, &self.sha]
                     .into_iter()
                     .find_map(|sha| CommitId::parse(sha.as_deref()?)),
@@ -104,13 +104,13 @@ impl MergeRequest {
     }
 }
 
-/// Who approves.
+/// The approvals.
 #[derive(Debug, Deserialize)]
 pub(super) struct Approvals {
     pub(super) approved_by: Option<Vec<Approval>>,
 }
 
-/// An approval that counts: one that was taken back is not listed.
+/// A current approval: withdrawn ones are not listed.
 #[derive(Debug, Deserialize)]
 pub(super) struct Approval {
     user: Option<Account>,
@@ -122,7 +122,7 @@ impl Approval {
         self.approved_at.is_some()
     }
 
-    /// The approval with its commit, by the notes and the versions of the merge request.
+    /// Returns the approval with its commit, from the notes and the versions of the merge request.
     pub(super) fn read(self, notes: &[Note], history: &[Pushed]) -> Option<Review> {
         let by = self.user?.user()?;
         let noted = || notes.iter().filter_map(|note| note.approved_at(&by)).max();
@@ -145,7 +145,7 @@ pub(super) struct Reviewer {
 }
 
 impl Reviewer {
-    /// The request for changes, where this is one.
+    /// Returns the request for changes, if it is one.
     pub(super) fn read(self) -> Option<Review> {
         let by = self.user?.user()?;
         let verdict = Verdict::ChangesRequested;
@@ -154,7 +154,7 @@ impl Reviewer {
     }
 }
 
-/// A version: what was pushed.
+/// A version: a push.
 #[derive(Debug, Deserialize)]
 pub(super) struct Version {
     head_commit_sha: Option<String>,
@@ -168,7 +168,7 @@ impl Version {
     }
 }
 
-/// A member of the project, or of a group that has a part in it.
+/// A member of the project, or of a group with access to it.
 #[derive(Debug, Deserialize)]
 pub(super) struct Member {
     id: Option<u64>,
@@ -177,7 +177,7 @@ pub(super) struct Member {
 }
 
 impl Member {
-    /// Returns the permission; none of a member who is blocked.
+    /// Returns the permission; none for a blocked member.
     pub(super) fn read(self, about: &About, meant: &User) -> Result<Permission, ForgeFault> {
         let id = about.required(self.id, "id")?.to_string();
         let is_meant = id == meant.id && self.state.is_none_or(|state| state == "active");
@@ -190,7 +190,7 @@ impl Member {
     }
 }
 
-/// A note: a comment, or what GitLab itself says.
+/// A note: a comment, or a message of GitLab itself.
 #[derive(Debug, Deserialize)]
 pub(super) struct Note {
     id: Option<u64>,
@@ -201,7 +201,7 @@ pub(super) struct Note {
 }
 
 impl Note {
-    /// When this user approved, where GitLab says so here.
+    /// Returns when this user approved, if this is GitLab's note about it.
     fn approved_at(&self, user: &User) -> Option<Timestamp> {
         let is_said = self.system == Some(true) && self.body.as_deref() == Some(APPROVED);
         let is_theirs =
@@ -230,7 +230,7 @@ impl Mark {
         self.name.as_deref() == Some(context)
     }
 
-    /// The status; none where it is of a state that we never set.
+    /// Returns the status; `None` if it has a state that we never set.
     pub(super) fn read(self) -> Option<Status> {
         let state = match self.status.as_deref()? {
             "pending" => StatusState::Pending,
@@ -243,7 +243,7 @@ impl Mark {
     }
 }
 
-/// A status as it is sent.
+/// Returns the JSON of a status to send.
 pub(super) fn mark(status: &Status) -> Value {
     let Status { context, state, description, url } = status;
     let state = match state {

@@ -1,4 +1,4 @@
-//! Where a repository is, which branch of it, and which folder: only what cannot mean anything else.
+//! Address of a repository with its branch and folder: only unambiguous values are accepted.
 
 use std::fmt;
 use std::net::Ipv4Addr;
@@ -8,21 +8,20 @@ use gix::bstr::ByteSlice as _;
 use super::fault::RemoteFault;
 use crate::model::shown::{is_obeyed, plain};
 
-/// The longest address, branch and path that are taken.
+/// Maximum length of an address, a branch and a path.
 const ADDRESS_MAX: usize = 2048;
 const BRANCH_MAX: usize = 250;
 const PATH_MAX: usize = 1024;
 
-/// The address of a repository on a server, by HTTPS; on this machine by HTTP, where that is allowed. It holds no
-/// credentials.
+/// The HTTPS address of a repository on a server; on this machine also HTTP, if allowed. It holds no credentials.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address(String);
 
 impl Address {
-    /// Reads an address; `allows_http` takes `http://` too, of this machine alone.
+    /// Parses an address; `allows_http` also accepts `http://`, on this machine only.
     ///
     /// # Errors
-    /// It is of another kind, or could mean something else to a program.
+    /// It is of another kind, or a program could interpret it differently.
     pub fn parse(text: &str, allows_http: bool) -> Result<Self, RemoteFault> {
         let refused = |because| Err(RemoteFault::Address { address: shown(text), because });
         let is_plain = |letter: char| {
@@ -48,7 +47,7 @@ impl Address {
             return refused("it has letters that addresses do not have, or too many");
         }
         let (authority, path) = rest.split_once('/').unwrap_or((rest, ""));
-        // Also behind the first slash, which a password may have.
+        // Also after the first slash, which a password may contain.
         if text.contains('@') {
             return refused("it holds a user or a password, which would be shown and stored");
         }
@@ -73,7 +72,7 @@ impl Address {
         &self.0
     }
 
-    /// Returns the only protocol that may be spoken.
+    /// Returns the only protocol that is allowed.
     pub(super) fn scheme(&self) -> &str {
         self.0.split_once(':').map_or("https", |(scheme, _)| scheme)
     }
@@ -85,8 +84,8 @@ impl fmt::Display for Address {
     }
 }
 
-/// An address for a message: without what stands before an `@` or behind a `?` or `#`, which may be a password or a token, and
-/// without what a terminal would obey.
+/// Returns an address for a message: without the parts before an `@` or after a `?` or `#`, which may be a password or
+/// a token, and without control characters.
 fn shown(text: &str) -> String {
     const SHOWN_LETTERS_MAX: usize = 200;
     let (before, scheme, rest) = match text.split_once("://") {
@@ -97,7 +96,7 @@ fn shown(text: &str) -> String {
         Some(place) => (&rest[..place], "?…"),
         None => (rest, ""),
     };
-    // A password may have slashes.
+    // A password may contain slashes.
     let (user, rest) = rest.rsplit_once('@').map_or(("", rest), |(_, host)| ("…@", host));
     plain(&format!("{before}{scheme}{user}{rest}{query}")).chars().take(SHOWN_LETTERS_MAX).collect()
 }
@@ -115,10 +114,10 @@ fn is_loopback(authority: &str) -> bool {
 pub struct Branch(String);
 
 impl Branch {
-    /// Reads a branch's name.
+    /// Parses a branch name.
     ///
     /// # Errors
-    /// Git does not take it, or a program could take it for an option.
+    /// Git rejects it, or a program could interpret it as an option.
     pub fn parse(text: &str) -> Result<Self, RemoteFault> {
         let refused = |because| RemoteFault::Name {
             name: plain(text).chars().take(PATH_MAX).collect(),
@@ -145,21 +144,21 @@ impl Branch {
         &self.0
     }
 
-    /// Returns the name with what makes it a branch's.
+    /// Returns the full reference name.
     pub(super) fn full(&self) -> String {
         format!("refs/heads/{}", self.0)
     }
 }
 
-/// The folder that plans lie in, from the top of the repository.
+/// The folder of plans, from the top of the repository.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FolderPath(Vec<String>);
 
 impl FolderPath {
-    /// Reads a path; the empty one is the top.
+    /// Parses a path; the empty one is the top.
     ///
     /// # Errors
-    /// It leads out of the repository, or into what is Git's own.
+    /// It leads out of the repository, or into Git's own folder.
     pub fn parse(text: &str) -> Result<Self, RemoteFault> {
         let refused = |because| RemoteFault::Name {
             name: plain(text).chars().take(PATH_MAX).collect(),
@@ -180,14 +179,14 @@ impl FolderPath {
         if parts.iter().any(is_bad) {
             return Err(refused("a part of it is no name of a folder"));
         }
-        // Who looks into the folder writes its name on a command line.
+        // Users write the folder's name on a command line.
         if parts.iter().any(|part| part.starts_with('-')) {
             return Err(refused("it looks like an option"));
         }
         Ok(Self(parts))
     }
 
-    /// Returns the names on the way.
+    /// Returns the path components.
     #[must_use]
     pub fn parts(&self) -> &[String] {
         &self.0

@@ -1,4 +1,4 @@
-//! Whether a branch still follows a commit: its history is fetched piece by piece until the commit is found.
+//! Checks whether a branch descends from a commit: its history is fetched step by step until the commit is found.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,15 +9,14 @@ use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
 use crate::review::history::Ancestry;
 
-/// How many commits deep is looked, one after the other.
+/// Depths in commits that are fetched, one after the other.
 const DEPTHS: [usize; 3] = [100, 1_000, COMMITS_MAX];
 
-/// The most commits that are looked at.
+/// Maximum number of commits that are searched.
 const COMMITS_MAX: usize = 10_000;
 
 impl Clone {
-    /// Returns whether the last commit of a branch follows a commit, which may be that commit itself. `is_late` ends the
-    /// search.
+    /// Returns whether the last commit of a branch is a commit or descends from it. `is_late` ends the search.
     ///
     /// # Errors
     /// The server refuses or does not answer.
@@ -39,7 +38,7 @@ impl Clone {
         Ok(found)
     }
 
-    /// Looks among the commits that are in the clone; too far is where one of them is not.
+    /// Searches the commits in the clone; the result is `TooFar` if one is missing.
     fn walked(&self, tip: ObjectId, wanted: ObjectId) -> Ancestry {
         let mut ahead = VecDeque::from([tip]);
         let mut seen = BTreeSet::from([tip]);

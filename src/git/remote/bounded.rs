@@ -1,7 +1,7 @@
-//! A program that is started and left once it takes too long or too much: what it is told by a server has no end of its own.
+//! Runs a program with limits on time, memory and output: a server can send data without end.
 //!
-//! Must never outlast its time, nor take more memory than it may: the program and what it starts are one group, which is
-//! ended as a whole, and whatever it started before it was bounded itself is found and bounded too.
+//! Must never exceed its time or memory: the program and its children form one process group, which is killed as a
+//! whole, and children that it started before the limits were set are found and limited too.
 #![cfg_attr(
     target_os = "linux",
     expect(clippy::disallowed_methods, reason = "the system tells of processes in files")
@@ -16,17 +16,17 @@ use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-/// How often it is looked whether the program has ended.
+/// Interval between checks whether the program has ended.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How long it may take, and how much it may bring.
+/// Limits of a program.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Limits {
-    /// How long it may take.
+    /// Maximum run time.
     pub(super) time: Duration,
-    /// How many bytes it may print, and write to one file.
+    /// Maximum number of bytes that it may print, and write to one file.
     pub(super) bytes: u64,
-    /// How much memory it may have: what its libraries map, and what it reads a pack with.
+    /// Maximum memory: for its libraries' mappings, and for reading a pack.
     pub(super) memory: u64,
 }
 
@@ -36,13 +36,13 @@ impl Default for Limits {
     }
 }
 
-/// What came of a program.
+/// Result of a program.
 pub(super) enum Outcome {
-    /// It has ended.
+    /// It ended.
     Ended(Ended),
     /// It took too long.
     Slow,
-    /// It brought too much.
+    /// It printed too much.
     TooMuch,
 }
 
@@ -55,13 +55,13 @@ pub(super) struct Ended {
     pub(super) said: String,
 }
 
-/// What was read of one of the program's outputs.
+/// Bytes read from one of the program's outputs.
 struct Heard {
     bytes: Vec<u8>,
     is_too_much: bool,
 }
 
-/// Runs a program, whose input is the caller's to set.
+/// Runs a program, whose standard input the caller sets.
 ///
 /// # Errors
 /// It cannot be started.
@@ -81,12 +81,12 @@ pub(super) fn run(mut command: Command, limits: Limits) -> io::Result<Outcome> {
             end(&mut child);
             return Ok(Outcome::Slow);
         }
-        // On a busy machine it may have started others before.
+        // On a busy machine it may have started children before.
         narrow(pid, limits);
         thread::sleep(LOOK);
         left = left.saturating_sub(LOOK);
     };
-    // Whatever it has started and left would keep the outputs open.
+    // Remaining children would keep the outputs open.
     end(&mut child);
     let (printed, said) = (printed.recv(), said.recv());
     let (Ok(printed), Ok(said)) = (printed, said) else { return Ok(Outcome::TooMuch) };
@@ -97,23 +97,23 @@ pub(super) fn run(mut command: Command, limits: Limits) -> io::Result<Outcome> {
     Ok(Outcome::Ended(Ended { is_success: status.success(), printed: text(printed), said: text(said) }))
 }
 
-/// Lets a program, what it has started, and all that these start from now on, have no more memory and no larger files.
+/// Limits the memory and file size of a program, its children, and all that they start from now on.
 #[cfg(target_os = "linux")]
 fn narrow(pid: Pid, limits: Limits) {
     use rustix::process::{Resource, Rlimit, prlimit};
     let limit = |most: u64| Rlimit { current: Some(most), maximum: Some(most) };
     for pid in started(pid) {
-        // One that has ended already needs none.
+        // It fails only for a process that has ended.
         let _ = prlimit(Some(pid), Resource::As, limit(limits.memory));
         let _ = prlimit(Some(pid), Resource::Fsize, limit(limits.bytes));
     }
 }
 
-/// The most processes that are looked at: Git starts three.
+/// Maximum number of processes that are limited: Git starts three.
 #[cfg(target_os = "linux")]
 const STARTED_MAX: usize = 100;
 
-/// A program and what it has started, as far as the system tells.
+/// Returns a program and its descendants, as far as the system reports them.
 #[cfg(target_os = "linux")]
 fn started(program: Pid) -> Vec<Pid> {
     let mut found = vec![program];
@@ -127,17 +127,17 @@ fn started(program: Pid) -> Vec<Pid> {
     found
 }
 
-/// Elsewhere a program has only its time.
+/// Sets no limits: on other systems, only the run time is limited.
 #[cfg(not(target_os = "linux"))]
 const fn narrow(_: Pid, _: Limits) {}
 
-/// Ends the program and all that it has started.
+/// Kills the program and its children.
 fn end(child: &mut Child) {
     let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
     let _ = child.wait();
 }
 
-/// Reads an output to its end, or as much of it as is taken; then it is closed, which ends whoever writes to it.
+/// Reads an output to its end or up to the limit; then it is closed, which ends its writer.
 fn heard(output: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Heard> {
     let (told, heard) = channel();
     thread::spawn(move || {
@@ -145,7 +145,7 @@ fn heard(output: Option<impl Read + Send + 'static>, most: u64) -> Receiver<Hear
         let read = output.map(|output| output.take(most.saturating_add(1)).read_to_end(&mut bytes));
         drop(read);
         let is_too_much = u64::try_from(bytes.len()).is_ok_and(|length| length > most);
-        // Whoever waited for it has left.
+        // It fails if the receiver is gone.
         let _ = told.send(Heard { bytes, is_too_much });
     });
     heard
@@ -176,7 +176,7 @@ mod tests {
         child.stdin.take().expect("it is piped").write_all(b"go\n").expect("it is read");
         let printed = child.wait_with_output().expect("it ends").stdout;
         let printed = String::from_utf8(printed).expect("a text");
-        // In units of 1,024 bytes, and files in blocks of 512 or 1,024.
+        // Memory is in units of 1,024 bytes, files in blocks of 512 or 1,024.
         let lines: Vec<&str> = printed.lines().collect();
         assert_eq!(lines.first(), Some(&"262144"), "{printed}");
         assert!(matches!(lines.get(1), Some(&"131072" | &"65536")), "{printed}");

@@ -1,4 +1,4 @@
-//! A bare clone in a cache folder, and what is on the branches of its server.
+//! A bare clone in a cache folder, and the branches of its server.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -16,15 +16,15 @@ use super::program::{Credentials, Program};
 use super::{left, said};
 use crate::model::Digest;
 
-/// How many letters of an address' digest name its clone, and of a branch's name its reference.
+/// Length of the digests that name an address' clone and a branch's reference.
 const NAME_LENGTH: usize = 26;
 
-/// The last commit of a branch, as it was fetched.
+/// The last fetched commit of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tip {
     /// The commit.
     pub(super) id: ObjectId,
-    /// The commit's files.
+    /// The revision of the commit.
     pub(super) revision: Revision,
     /// Whether nodeform committed it.
     pub is_ours: bool,
@@ -38,16 +38,16 @@ impl Tip {
     }
 }
 
-/// What was fetched.
+/// The fetched branches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heads {
-    /// The branch that plans are merged into.
+    /// The target branch, into which plans are merged.
     pub target: Tip,
-    /// The branches that plans are proposed on, by name.
+    /// The branches with proposed plans, sorted by name.
     pub proposed: Vec<Proposed>,
 }
 
-/// A branch that a plan is proposed on.
+/// A branch with a proposed plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Proposed {
     /// The branch.
@@ -56,7 +56,7 @@ pub struct Proposed {
     pub tip: Tip,
 }
 
-/// The most branches of proposals that are looked at.
+/// Maximum number of proposal branches that are read.
 const PROPOSED_MAX: usize = 200;
 
 /// A bare clone of a repository on a server.
@@ -69,7 +69,7 @@ pub struct Clone {
 }
 
 impl Clone {
-    /// Opens the clone of an address in a cache folder, and makes it where it is not there.
+    /// Opens the clone of an address in a cache folder, and creates it if it does not exist.
     ///
     /// # Errors
     /// The folder cannot be written, or holds something else.
@@ -89,14 +89,13 @@ impl Clone {
         Ok(Self { repository: Repository { inner }, folder, address, credentials })
     }
 
-    /// Returns where the repository is.
+    /// Returns the address of the repository.
     #[must_use]
     pub const fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Fetches the last commit of the branch that plans are merged into, and of those right below a prefix that they are
-    /// proposed on.
+    /// Fetches the last commits of the target branch and of the proposal branches directly below a prefix.
     ///
     /// # Errors
     /// The server refuses, does not answer, or has no such branch.
@@ -132,13 +131,13 @@ impl Clone {
         Ok(Heads { target: self.tip(target)?, proposed: proposed.collect::<Result<_, RemoteFault>>()? })
     }
 
-    /// Whether the last commit of a branch is the one that was fetched before.
+    /// Returns whether the last commit of a branch was already fetched.
     fn is_kept(&self, branch: &Branch, ids: &BTreeMap<String, String>) -> bool {
         let kept = self.tip(branch).ok();
         kept.is_some_and(|kept| ids.get(branch.as_str()).is_some_and(|id| id == kept.commit()))
     }
 
-    /// Fetches the last commits of branches, and so many before them.
+    /// Fetches the last commits of branches, up to this depth.
     pub(super) fn fetch_tips(&self, branches: &[Branch], depth: usize) -> Result<(), RemoteFault> {
         let specs = branches.iter().map(|branch| format!("+{}:{}", branch.full(), kept_as(branch)));
         let specs: Vec<String> = specs.collect();
@@ -156,17 +155,17 @@ impl Clone {
         Ok(())
     }
 
-    /// Makes a branch of the server with this commit, if there is none of the name. Returns the line by which the server
-    /// says where the pull request is opened, where it says so.
+    /// Creates a branch on the server with this commit, if none of the name exists. Returns the server's line with the
+    /// address for opening a pull request, if it sends one.
     ///
     /// # Errors
-    /// There is such a branch, or the server refuses.
+    /// The branch exists, or the server refuses.
     pub fn push(&self, branch: &Branch, commit: &str) -> Result<Option<String>, RemoteFault> {
         let said = self.write(branch, "", commit)?;
         Ok(said::pull_request(&said, &self.address))
     }
 
-    /// Deletes a branch of the server, if it is still as it was fetched.
+    /// Deletes a branch on the server, if it has not moved since it was fetched.
     ///
     /// # Errors
     /// The branch moved, or the server refuses.
@@ -174,12 +173,12 @@ impl Clone {
         self.write(branch, tip.commit(), "").map(drop)
     }
 
-    /// Sets a branch of the server from what it was (nothing: it is not there) to a commit (nothing: it is deleted): the
-    /// only write there. Returns what the server says.
+    /// Moves a branch on the server from its expected commit (empty: it does not exist) to another (empty: it is
+    /// deleted): the only write there. Returns the server's output.
     fn write(&self, branch: &Branch, before: &str, after: &str) -> Result<String, RemoteFault> {
         let full = branch.full();
         let lease = format!("--force-with-lease={full}:{before}");
-        // Without a plus sign, which would void the lease.
+        // Without a plus sign, which would disable the lease.
         let spec = format!("{after}:{full}");
         let arguments = ["--porcelain", "--no-verify", &lease, self.address.as_str(), &spec];
         let fault = match self.program().run_heard("push", &arguments) {
@@ -210,7 +209,7 @@ impl Clone {
         self.read(id, branch.as_str())
     }
 
-    /// Returns a commit of the server, whatever branches it is on; it is fetched where it is not there.
+    /// Returns a commit of the server, on any branch; it is fetched if it is not in the clone.
     ///
     /// # Errors
     /// The server refuses or does not answer, or has no such commit.
@@ -241,10 +240,11 @@ fn unreadable(place: &str, because: String) -> GitFault {
     GitFault::Unreadable { place: place.to_owned(), because }
 }
 
-/// How many letters are repeated of what a server says to a push.
+/// Maximum number of characters that are repeated of a server's answer to a push.
 const DECLINED_LETTERS_MAX: usize = 200;
 
-/// The server's own words about a push that it does not take, without Git's. Whoever reads them needs the next step behind them.
+/// Returns the server's reason for declining a push, without Git's own text. It is cut, because the next step follows
+/// it.
 fn declined(because: &str) -> String {
     const REMOTE: &str = "remote:";
     let of_server = because.split("error: failed to push").next().unwrap_or(because);
@@ -254,7 +254,7 @@ fn declined(because: &str) -> String {
     said.chars().take(DECLINED_LETTERS_MAX).collect()
 }
 
-/// The reference under which a branch's commit is kept: of its own, so that no name is in another's way.
+/// Returns the reference that keeps a branch's commit: a digest, so that names cannot conflict.
 fn kept_as(branch: &Branch) -> String {
     format!("refs/nodeform/{}", short(branch.as_str()))
 }

@@ -11,43 +11,43 @@ use super::super::repository::said;
 use super::clone::{Clone, Tip};
 use super::fault::RemoteFault;
 
-/// Who commits: by this a branch's tip is known for nodeform's own.
+/// Name of the committer.
 const COMMITTER: &str = "nodeform";
-/// The address of who commits.
+/// Email of the committer, by which a branch's tip is recognized as nodeform's own.
 pub const COMMITTER_EMAIL: &str = "nodeform@nodeform.dev";
 
-/// A file in one of the folders on the way to what is added, made where there is none.
+/// A file in a parent folder of the added one, created if it does not exist.
 #[derive(Clone, Copy, Debug)]
 pub struct Beside<'a> {
-    /// How many folders deep it lies.
+    /// Depth of its folder.
     pub depth: usize,
     /// Its name.
     pub name: &'static str,
-    /// What it holds.
+    /// Its content.
     pub text: &'a str,
 }
 
-/// What is added.
+/// The addition of a commit.
 #[derive(Clone, Copy, Debug)]
 pub struct Addition<'a> {
     /// The folder's path, from the top.
     pub path: &'a [String],
     /// Its files.
     pub files: &'a [(&'static str, String)],
-    /// What is added beside the folder.
+    /// The file that is added beside the folder.
     pub beside: Beside<'a>,
-    /// What the commit says.
+    /// The commit message.
     pub message: &'a str,
-    /// When it is made.
+    /// The commit time.
     pub at: Timestamp,
 }
 
 impl Clone {
-    /// Makes a commit that follows the target alone, whose files are the target's and one folder more: however it is merged,
-    /// the target gets this folder and no other. Returns its id. It lies in the clone alone.
+    /// Creates a commit whose only parent is the target, with the target's files plus one folder: however it is merged,
+    /// the target gets only this folder. Returns its id. It exists only in the clone.
     ///
     /// # Errors
-    /// Something of the path is there already and no folder, or objects cannot be read or written.
+    /// A part of the path exists and is not a folder, or objects cannot be read or written.
     pub fn commit(&self, target: &Tip, addition: Addition<'_>) -> Result<String, RemoteFault> {
         let Addition { path, message, at, .. } = addition;
         let tree = self.with_folder(Some(target.revision.tree), 0, addition)?;
@@ -73,7 +73,7 @@ impl Clone {
             .to_string())
     }
 
-    /// Returns a tree with the folder at the rest of the path, which is not there yet.
+    /// Returns a tree with the new folder at the rest of the path.
     fn with_folder(
         &self,
         tree: Option<ObjectId>,

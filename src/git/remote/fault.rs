@@ -1,32 +1,32 @@
-//! What stands in the way of a repository on a server, with the way out.
+//! Faults of using a repository on a server, with the next step.
 
 use super::super::fault::GitFault;
 
-/// Why a repository on a server cannot be used.
+/// Reason why a repository on a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RemoteFault {
-    /// The address is none that is used.
+    /// The address is not accepted.
     #[error("`{address}` cannot be used as the repository: {because}")]
     Address {
-        /// What was said, without what could be a password.
+        /// The address, without possible passwords.
         address: String,
-        /// Why not.
+        /// The reason.
         because: &'static str,
     },
-    /// A name of a branch or a folder that Git does not take.
+    /// Git does not accept the name of a branch or a folder.
     #[error("`{name}` cannot be used as {what}: {because}")]
     Name {
-        /// What was said.
+        /// The name.
         name: String,
-        /// What it is to be.
+        /// What it names.
         what: &'static str,
-        /// Why not.
+        /// The reason.
         because: &'static str,
     },
-    /// The program is missing.
+    /// The `git` program is missing.
     #[error("the program `git` cannot be started: {because}")]
     NoProgram {
-        /// What the system says.
+        /// The system's error message.
         because: String,
     },
     /// The cache folder cannot be used.
@@ -34,36 +34,36 @@ pub enum RemoteFault {
     Cache {
         /// The folder.
         folder: String,
-        /// Why not.
+        /// The reason.
         because: String,
     },
-    /// The server wants a token, and there is none.
+    /// The server requires a token, and there is none.
     #[error("{address} requires a token (401), and none is set")]
     NoToken {
         /// The repository.
         address: String,
     },
-    /// The server does not know the token.
+    /// The server does not accept the token.
     #[error("{address}: the token was not accepted (401)")]
     NotAccepted {
         /// The repository.
         address: String,
     },
-    /// The token may not do this.
+    /// The token has no permission for this.
     #[error("{address}: the token may not {what} it (403)")]
     Denied {
         /// The repository.
         address: String,
-        /// What was asked.
+        /// The denied operation.
         what: &'static str,
     },
-    /// There is no such repository, or it is hidden.
+    /// The repository does not exist, or is hidden.
     #[error("{address} is not there, or the token may not see it (404)")]
     NotThere {
         /// The repository.
         address: String,
     },
-    /// Too much was asked of the server.
+    /// The server limits requests.
     #[error("{address} was asked too often (429)")]
     AskedTooOften {
         /// The repository.
@@ -77,18 +77,18 @@ pub enum RemoteFault {
         /// The status.
         status: u16,
     },
-    /// What answers is no Git server.
+    /// The answer is not from a Git server.
     #[error("{address} answers, but not as a Git repository: with a page to sign in, or of another program")]
     NoGit {
         /// The repository.
         address: String,
     },
-    /// TLS does not trust the server.
+    /// The server's certificate is not trusted.
     #[error("the certificate of {address} is not trusted: {because}")]
     Certificate {
         /// The repository.
         address: String,
-        /// What the program says.
+        /// The program's message.
         because: String,
     },
     /// The server takes too long.
@@ -96,7 +96,7 @@ pub enum RemoteFault {
     Slow {
         /// The repository.
         address: String,
-        /// How long it was waited for.
+        /// Time waited, in seconds.
         seconds: u64,
     },
     /// The server sends too much.
@@ -104,10 +104,10 @@ pub enum RemoteFault {
     TooMuch {
         /// The repository.
         address: String,
-        /// How many bytes are read.
+        /// Maximum number of bytes.
         most: u64,
     },
-    /// The server leads elsewhere.
+    /// The server redirects elsewhere.
     #[error(
         "{address} leads to another address, which is not followed, so that credentials stay with the server they are for"
     )]
@@ -115,7 +115,7 @@ pub enum RemoteFault {
         /// The repository.
         address: String,
     },
-    /// There is no such branch.
+    /// The branch does not exist.
     #[error("{address} has no branch `{branch}`")]
     NoBranch {
         /// The repository.
@@ -123,17 +123,17 @@ pub enum RemoteFault {
         /// The branch.
         branch: String,
     },
-    /// There are more proposals than are looked at.
+    /// There are too many proposals.
     #[error("{address} has more than {most} branches below `{below}`")]
     TooMany {
         /// The repository.
         address: String,
-        /// How their names begin.
+        /// The prefix of their names.
         below: String,
-        /// How many are looked at.
+        /// Maximum number that is read.
         most: usize,
     },
-    /// Somebody else wrote to the branch at the same time.
+    /// The branch was changed concurrently.
     #[error("branch `{branch}` of {address} moved while the plan was proposed: nothing was written")]
     Moved {
         /// The repository.
@@ -141,24 +141,24 @@ pub enum RemoteFault {
         /// The branch.
         branch: String,
     },
-    /// The server does not take the branch, by a rule of its own.
+    /// The server rejects the branch by one of its rules.
     #[error("{address} does not take branch `{branch}`: {because}")]
     Declined {
         /// The repository.
         address: String,
         /// The branch.
         branch: String,
-        /// What the server says.
+        /// The server's message.
         because: String,
     },
-    /// Anything else that the program says.
+    /// Any other error of the program.
     #[error("`git {what}` with {address} failed: {because}")]
     Failed {
         /// The repository.
         address: String,
-        /// What was asked.
+        /// The command.
         what: &'static str,
-        /// What it says.
+        /// Its message.
         because: String,
     },
     /// An object cannot be read or written.

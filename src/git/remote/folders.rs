@@ -1,4 +1,4 @@
-//! The plans of a branch: their folders, and the files of one. Links are not followed, and what is too large is not read.
+//! The plans of a branch: their folders and files. Links are not followed, and files that are too large are not read.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -14,41 +14,41 @@ use super::fault::RemoteFault;
 use crate::model::shown;
 use crate::review::proposal::{Content, FILE_BYTES_MAX, PLAN, is_dated, is_file, is_month, is_plan};
 
-/// Something in the folder of a month.
+/// An entry in the folder of a month.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PlanEntry {
     /// The month's folder.
     pub month: String,
-    /// The name; what is no UTF-8, and what a terminal would obey, is replaced.
+    /// The name; invalid UTF-8 and control characters are replaced.
     pub name: String,
     /// Whether it is a folder.
     pub is_folder: bool,
     id: ObjectId,
 }
 
-/// How many folders are looked into for plans that lie elsewhere.
+/// Maximum number of folders that are searched for misplaced plans.
 const LOOKED_MAX: usize = 4_096;
 
-/// What there is at a path of a branch.
+/// Contents of a path of a branch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Found {
     /// Whether the path is a folder of the branch.
     pub is_there: bool,
-    /// What lies in the folders of months.
+    /// The entries in the folders of months.
     pub entries: Vec<PlanEntry>,
 }
 
-/// A file of a plan's folder, or what stands in the place of one.
+/// A file of a plan's folder, or what exists in its place.
 pub type PlanFile = (String, Content);
 
-/// A name as it may be shown. No plan has one in which something is replaced.
+/// Returns a name for display. No plan's name contains replaced characters.
 fn plain(name: &BString) -> String {
     shown::plain(&name.to_string())
 }
 
 impl Clone {
-    /// Lists what lies in the folders of months, in order of names, and of folders that are called as a month is but for a
-    /// mistake. What lies beside them is somebody else's, unless it has a plan's name.
+    /// Lists the contents of month folders in order of names, and of folders whose names are mistyped months. Entries
+    /// beside them are ignored, unless they have a plan's name.
     ///
     /// # Errors
     /// An object cannot be read.
@@ -89,8 +89,8 @@ impl Clone {
         Ok(Found { is_there: true, entries: plans })
     }
 
-    /// Returns the folders of a branch in which plans lie as nodeform puts them, in order; the top is the empty path. Of a
-    /// very large tree only what is nearest to the top is looked at.
+    /// Returns the folders of a branch that contain plans in nodeform's layout, sorted; the empty path is the top. Of a
+    /// very large tree, only the folders nearest to the top are searched.
     ///
     /// # Errors
     /// An object cannot be read.
@@ -115,7 +115,7 @@ impl Clone {
         Ok(places)
     }
 
-    /// Whether a month's folder holds the folder of a plan.
+    /// Returns whether a month's folder contains a plan's folder.
     fn holds_plan(&self, objects: Objects<'_>, month: ObjectId) -> Result<bool, RemoteFault> {
         for entry in objects.folder("", month)?.into_iter().filter(|entry| entry.kind == EntryKind::Tree) {
             if objects.folder("", entry.id)?.iter().any(|entry| entry.name == PLAN.as_bytes()) {

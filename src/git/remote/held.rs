@@ -1,7 +1,7 @@
-//! One `git` at a time works in a clone: two runs on one machine share it.
+//! Exclusive access of `git` to a clone, which several runs on one machine share.
 //!
-//! The hold is a lock of the operating system on an open file, which the program inherits: it lasts until both are gone,
-//! however they end. Must never outlive them, so that nobody has to remove a file by hand.
+//! It is an operating system lock on an open file, which the program inherits: it lasts until both have ended, in
+//! whatever way. Must never outlive them, so that no user has to remove a file by hand.
 #![expect(clippy::disallowed_methods, reason = "the clone is a folder of this module's own")]
 
 use std::fs::{File, OpenOptions, TryLockError};
@@ -12,21 +12,21 @@ use std::time::Duration;
 
 use super::fault::RemoteFault;
 
-/// The file that is locked. Git passes it by.
+/// Name of the lock file. Git ignores it.
 const NAME: &str = "nodeform-held";
 
-/// How often it is tried, and how many times: beyond what one command of the program may take.
+/// Interval and number of attempts: longer in total than one command of the program may take.
 const EVERY: Duration = Duration::from_millis(50);
 const TRIES: u32 = 3_600;
 
-/// A clone in which nobody else runs `git`.
+/// Exclusive access to a clone.
 #[derive(Debug)]
 pub(super) struct Held {
     file: File,
 }
 
 impl Held {
-    /// Waits until nobody else works in a clone, and takes away what a `git` left there that was killed.
+    /// Waits for exclusive access to a clone, and removes the leftovers of a killed `git`.
     ///
     /// # Errors
     /// Another run has worked in it for minutes, or the folder cannot be written.
@@ -51,13 +51,13 @@ impl Held {
         Err(unusable("another run of nodeform has worked in it for 3 minutes"))
     }
 
-    /// The standard input of a program that holds the clone too, until it ends: there is nothing to read.
+    /// Returns an empty standard input for a program, which thereby holds the lock too, until it ends.
     pub(super) fn input(&self) -> std::io::Result<Stdio> {
         self.file.try_clone().map(Stdio::from)
     }
 }
 
-/// Takes away the locks of a `git` that is gone: nobody else works here now.
+/// Removes the locks of a `git` that is gone: no other one runs here now.
 fn clean(folder: &Path) -> std::io::Result<()> {
     for place in [folder.to_owned(), folder.join("refs/nodeform")] {
         let Ok(entries) = std::fs::read_dir(&place) else { continue };
@@ -85,7 +85,7 @@ mod tests {
         assert!(!left.exists() && folder.path().join("config").exists());
         let file = std::fs::File::open(folder.path().join(super::NAME)).expect("it is there");
         assert!(file.try_lock().is_err());
-        // A program that was started with it holds it on.
+        // A program that was started with the lock keeps holding it.
         let input = held.input().expect("it can be passed on");
         drop(held);
         assert!(file.try_lock().is_err());

@@ -1,17 +1,17 @@
-//! What programs left in a clone that were ended in the midst of a file: nobody else takes it away.
+//! Removes unfinished files that killed programs left in a clone: Git does not.
 #![expect(clippy::disallowed_methods, reason = "the clone is a folder of this module's own")]
 
 use std::fs::{self, DirEntry};
 use std::path::Path;
 use std::time::Duration;
 
-/// How old a file is that nobody writes to any more: a program is ended long before.
+/// Age at which a file is no longer being written: programs are killed long before.
 const OLD: Duration = Duration::from_secs(180);
 
-/// How such files are called.
+/// Name prefix of such files.
 const UNFINISHED: &str = "tmp_";
 
-/// Removes unfinished objects and packs. One that cannot be removed stays: it takes room, and nothing else.
+/// Removes unfinished objects and packs. One that cannot be removed only takes up space.
 pub(super) fn sweep(objects: &Path) {
     let folders = entries(objects).filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
     let inside = folders.flat_map(|folder| entries(&folder.path()));

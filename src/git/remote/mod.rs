@@ -1,13 +1,13 @@
-//! A repository on a server: what is on its branches, and a commit that adds one folder to it.
+//! A repository on a server: reads its branches, and adds one folder by a commit.
 //!
 //! ```text
 //!  Address ─▶ Clone::fetch ─(git fetch, depth 1)─▶ Heads ─▶ files of a folder, or Addition ─▶ commit ─(git push)─▶ branch
 //! ```
 //!
-//! Objects lie in a bare clone in a cache folder and are read and written there; nothing is checked out, and no hook,
-//! filter or setting of the machine takes part. The `git` program talks to the server, and only [`Clone::push`] and
-//! [`Clone::delete`] write there: a branch that is made, and one that goes if it is still as it was read.
-//! Credentials stand in that program's environment and nowhere else. Must never change a branch that is there, or carry a plan out.
+//! Objects are read and written in a bare clone in a cache folder; nothing is checked out, and no hook, filter or setting
+//! of the machine is used. The `git` program talks to the server, and only [`Clone::push`] and [`Clone::delete`] write
+//! there: they create a branch, and delete one that has not moved since it was read. Credentials are only in that
+//! program's environment. Must never change an existing branch, or apply a plan.
 
 mod address;
 mod ancestry;

@@ -1,4 +1,4 @@
-//! The `git` program, started so that nothing but our own words decides what it does.
+//! Runs the `git` program in a controlled environment: only our own settings determine what it does.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -11,16 +11,16 @@ use super::held::Held;
 use crate::model::secret::{SENSITIVE, Secret};
 use crate::model::shown::plain;
 
-/// Who speaks to the server.
+/// Credentials for the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Credentials {
     /// The user.
     pub user: String,
-    /// The token, in place of a password.
+    /// The token, used as a password.
     pub token: Secret,
 }
 
-/// Variables of the machine that the program keeps: how it is found, how the net is reached, whom TLS trusts.
+/// Environment variables that the program inherits: for its path, the network, and trusted certificates.
 const KEPT: [&str; 16] = [
     "PATH",
     "HTTPS_PROXY",
@@ -40,7 +40,7 @@ const KEPT: [&str; 16] = [
     "GIT_EXEC_PATH",
 ];
 
-/// What the program says where it may take no more memory, or write no larger file: what a server sends has no end.
+/// The program's messages when it exceeds its limits for memory or file size: a server can send data without end.
 const OUT_OF_ROOM: &[&str] = &[
     "Out of memory",
     "out of memory",
@@ -51,7 +51,7 @@ const OUT_OF_ROOM: &[&str] = &[
     "signal 25",
 ];
 
-/// How much of what the program says is repeated.
+/// Maximum number of characters of the program's output that are repeated.
 const SAID_LETTERS_MAX: usize = 400;
 
 /// The program, for one clone and one server.
@@ -67,15 +67,15 @@ impl Program<'_> {
     /// Runs the program and returns its standard output; `what` is the command, for messages.
     ///
     /// # Errors
-    /// It cannot be started, or does not succeed: by what it says.
+    /// It cannot be started, or fails: classified by its output.
     pub(super) fn run(&self, what: &'static str, arguments: &[&str]) -> Result<String, RemoteFault> {
         self.output(what, arguments).map(|(printed, _)| printed)
     }
 
-    /// Runs the program and returns its standard error, in which it repeats what the server says; without what is secret.
+    /// Runs the program and returns its standard error, which contains the server's messages; without secrets.
     ///
     /// # Errors
-    /// It cannot be started, or does not succeed: by what it says.
+    /// It cannot be started, or fails: classified by its output.
     pub(super) fn run_heard(&self, what: &'static str, arguments: &[&str]) -> Result<String, RemoteFault> {
         self.output(what, arguments).map(|(_, said)| self.without_secrets(said))
     }
@@ -84,7 +84,7 @@ impl Program<'_> {
         let mut command = Command::new("git");
         command.arg("--git-dir").arg(self.folder).arg(what).args(arguments);
         command.env_clear().envs(kept()).envs(self.environment());
-        // Nothing else writes to the clone: a push that a server never answers keeps nobody waiting.
+        // Only a fetch writes to the clone, so a push that a server never answers blocks no other run.
         let held = (what == "fetch").then(|| Held::take(self.folder)).transpose()?;
         let input = held.as_ref().map_or(Ok(Stdio::null()), Held::input);
         command.stdin(input.map_err(|error| RemoteFault::NoProgram { because: error.to_string() })?);
@@ -101,22 +101,22 @@ impl Program<'_> {
         if is_success {
             return Ok((printed, said));
         }
-        // What `push --porcelain` prints says of each branch why it was not taken.
+        // The output of `push --porcelain` has the reason for each rejected branch.
         Err(self.fault(what, &format!("{printed}\n{said}")))
     }
 
-    /// The variables that say all that is not an argument: the settings, and the credentials.
+    /// Returns the variables with the settings and credentials.
     fn environment(&self) -> Vec<(OsString, OsString)> {
         let address = self.address.as_str();
         let mut settings: Vec<(String, String)> = [
-            // What a server that leads elsewhere would get to see.
+            // A redirect target would receive the credentials.
             ("http.followRedirects", "false"),
             ("protocol.allow", "never"),
             ("credential.helper", ""),
             ("core.askPass", ""),
             ("core.hooksPath", "/dev/null"),
             ("core.fsmonitor", "false"),
-            // Each thread would take as much memory again, and each pack that lies there.
+            // Each further thread, and each existing pack, would take as much memory again.
             ("pack.threads", "1"),
             ("core.packedGitWindowSize", "32m"),
             ("core.packedGitLimit", "256m"),
@@ -125,13 +125,13 @@ impl Program<'_> {
             ("fetch.recurseSubmodules", "false"),
             ("push.recurseSubmodules", "no"),
             ("push.gpgSign", "false"),
-            // Less than a byte a second for a minute is no answer.
+            // Less than one byte per second for a minute counts as no answer.
             ("http.lowSpeedLimit", "1"),
             ("http.lowSpeedTime", "60"),
         ]
         .map(|(name, value)| (name.to_owned(), value.to_owned()))
         .into();
-        // Its library reads neither of these itself.
+        // Git's library reads neither variable itself.
         for (setting, variable) in [("http.sslCAInfo", "SSL_CERT_FILE"), ("http.sslCAPath", "SSL_CERT_DIR")] {
             let named = std::env::var_os(variable).and_then(|path| path.into_string().ok());
             settings.extend(named.map(|path| (setting.to_owned(), path)));
@@ -156,7 +156,7 @@ impl Program<'_> {
         variables
     }
 
-    /// Tells by the program's words what is wrong.
+    /// Classifies a failure by the program's output.
     fn fault(&self, what: &'static str, said: &str) -> RemoteFault {
         let address = self.address.to_string();
         let because = self.told(said);
@@ -191,7 +191,7 @@ impl Program<'_> {
         }
     }
 
-    /// What the program says, in one line without what is secret or could not be shown.
+    /// Returns the program's output in one line, without secrets and control characters.
     fn told(&self, said: &str) -> String {
         let text = self.without_secrets(said.split_whitespace().collect::<Vec<_>>().join(" "));
         plain(&text).chars().take(SAID_LETTERS_MAX).collect()
@@ -206,7 +206,7 @@ impl Program<'_> {
     }
 }
 
-/// The status of the answer that the program tells of.
+/// Returns the HTTP status in the program's output.
 fn status(said: &str) -> Option<u16> {
     let words = ["returned error: ", "HTTP "];
     words.iter().find_map(|words| said.split_once(words)?.1.get(..3)?.parse().ok())

@@ -1,15 +1,15 @@
-//! What a server says beside a push: where the pull request is opened. Its words are shown, never followed.
+//! A server's message after a push: where to open the pull request. It is shown, never followed.
 
 use super::address::Address;
 
-/// The longest line that is repeated.
+/// Maximum length of a line that is repeated.
 const LINE_LETTERS_MAX: usize = 500;
 
-/// How every line begins that the server says.
+/// Prefix of every line from the server.
 const SERVER: &str = "remote:";
 
-/// Returns the server's words about opening a pull request, in one line with an address of this very server; what it says
-/// otherwise is not repeated.
+/// Returns the server's message about opening a pull request, in one line with an address of this server; nothing else
+/// that it sends is repeated.
 pub(super) fn pull_request(said: &str, address: &Address) -> Option<String> {
     let (scheme, rest) = address.as_str().split_once("://")?;
     let own = format!("{scheme}://{}/", rest.split('/').next()?);
@@ -30,7 +30,8 @@ pub(super) fn pull_request(said: &str, address: &Address) -> Option<String> {
     found.filter(|line| line.chars().count() <= LINE_LETTERS_MAX && line.chars().all(is_shown))
 }
 
-/// Plain letters alone: no control character, and nothing that changes how the rest of a line reads.
+/// Returns whether a character is printable ASCII: neither control characters nor any that change how a line is
+/// displayed.
 fn is_shown(letter: char) -> bool {
     letter == ' ' || letter.is_ascii_graphic()
 }

@@ -1,4 +1,4 @@
-//! Each field of a class is seen in what VMs are made of, or withheld by its name.
+//! Every field of a class affects the VMs, or is rejected by name.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use super::world::{FACTS, OBJECTS, planned, planned_with};
 use super::{execution, told};
 use crate::bootstrap::FIELDS;
 
-/// The class of the world as it is.
+/// The class of the world without changes.
 const CLASS: &str = "  imageFamily: Ubuntu\n  maxPods: 50\n";
 
 const DNS: &str = "  localDNS:
@@ -26,7 +26,7 @@ fn dns(mode: &str, concurrent: (u32, u32)) -> String {
     DNS.replace("MODE", mode).replace("VNET", &vnet).replace("KUBE", &kube)
 }
 
-/// A field, and lines of the class that set it.
+/// Returns each field with lines of the class that set it.
 fn variants() -> Vec<(&'static str, String)> {
     let with = |line: &str| format!("{CLASS}{line}\n");
     let kubelet = |line: &str| with(&format!("  kubelet: {{{line}}}"));

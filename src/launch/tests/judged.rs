@@ -1,4 +1,4 @@
-//! The judge sees what is wrong with how a plan is carried out, by its own reasoning.
+//! The checker independently finds faults in how a plan is applied.
 
 use super::world::{FACTS, OBJECTS, moving, planned, world_of, world_without};
 use crate::check::{Rule, check};
@@ -23,7 +23,7 @@ fn identity(plan: &mut Plan) -> &mut NodeIdentity {
     execution(plan).nodes.values_mut().next().expect("a node")
 }
 
-/// A fault, what the judge says of it, and whether it is of the world in which pods move.
+/// A fault, the checker's message, and whether it applies to the world in which pods move.
 type Planted = (fn(&mut Plan), &'static str, bool);
 
 const PLANTED: [Planted; 10] = [
@@ -65,7 +65,7 @@ fn each_planted_fault_is_found() {
     }
 }
 
-/// Pods of an application that are to be spread over zones where that can be had.
+/// Returns pods of an application that prefer to be spread over zones.
 fn spread() -> String {
     let pod = |number: usize| {
         format!(

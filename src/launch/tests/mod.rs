@@ -1,4 +1,4 @@
-//! Plans of a live world to how they are carried out, and what is withheld.
+//! Converts plans of a live world into executions, and checks what is withheld.
 
 mod classes;
 mod judged;
@@ -112,7 +112,7 @@ fn each_kind_that_could_not_be_listed_alone_keeps_every_node() {
     }
 }
 
-/// Why changes are held, and what is warned of.
+/// Returns the reasons for held changes, and the warnings.
 fn told(plan: &Plan) -> String {
     let held = plan.evidence.held.iter().map(|held| held.because.clone());
     let warned =

@@ -1,4 +1,4 @@
-//! A small live world: a pool with a class, two waiting pods, and what Azure said.
+//! A small live world: a pool with a class, two pending pods, and Azure's facts.
 
 use crate::manifests::Source;
 use crate::manifests::listed::SNAPSHOT_KINDS;
@@ -7,14 +7,14 @@ use crate::plan::Plan;
 use crate::policy::Policy;
 use crate::snapshot::{Gap, file};
 
-/// What Kubernetes said.
+/// The Kubernetes objects.
 pub(crate) const OBJECTS: &str = include_str!("objects.yaml");
-/// What Azure said.
+/// The Azure facts.
 pub(crate) const FACTS: &str = include_str!("facts.json");
-/// A node of its own with two pods, which goes for its age.
+/// A node with two pods that expires.
 const NODE: &str = include_str!("node.yaml");
 
-/// The world in which the pods run on a node that expires.
+/// Returns the world in which the pods run on an expired node.
 pub(crate) fn moving() -> String {
     let run = |text: &str, pod: &str| {
         text.replace(
@@ -29,7 +29,7 @@ pub(crate) fn world_of(objects: &str, facts: &str) -> World {
     world_without(&[], objects, facts)
 }
 
-/// The same where these kinds could not be listed, in kubectl's words.
+/// Returns the world with these kinds unlisted, in kubectl's words.
 pub(crate) fn world_without(unlisted: &[&str], objects: &str, facts: &str) -> World {
     let azure = serde_json::from_str(facts).expect("facts");
     let sources = vec![Source::new("live.yaml", objects.to_owned())];

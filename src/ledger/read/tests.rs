@@ -3,12 +3,12 @@ use serde_json::json;
 use super::*;
 use crate::ledger::{Changes, Entry, PLANS, Written, objects};
 
-/// A plan of this content, as an API server lists plans.
+/// Returns a plan with this content, as an API server lists plans.
 fn listed(content: &Value, parent: Option<Digest>, created: &str) -> Vec<Value> {
     written(content, parent, created).into_iter().filter(|it| it.at == PLANS).map(|it| it.object).collect()
 }
 
-/// The chunks of its text.
+/// Returns the chunks of its text.
 fn chunks(content: &Value) -> Vec<Value> {
     let written = written(content, None, "").into_iter();
     written.filter(|written| written.at != PLANS).map(|written| written.object).collect()
@@ -69,7 +69,7 @@ fn a_plan_without_all_its_chunks_or_with_other_text_is_not_whole() {
 #[test]
 fn the_parent_of_the_next_plan_is_the_one_that_is_no_parent_yet() {
     let (one, two, three) = (json!(1), json!(2), json!(3));
-    // All in one second, as creation times have no fractions of it.
+    // All in the same second, because creation times have no fractions.
     let mut objects = listed(&two, Some(digest(&one)), "2026-01-01T00:00:00Z");
     objects.extend(listed(&three, Some(digest(&two)), "2026-01-01T00:00:00Z"));
     objects.extend(listed(&one, None, "2026-01-01T00:00:00Z"));

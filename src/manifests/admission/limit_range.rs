@@ -1,4 +1,4 @@
-//! LimitRanges: what containers of a namespace ask for that do not say it, and what they may say.
+//! LimitRanges: default resources of a namespace's containers, and limits on them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,14 +9,14 @@ use crate::manifests::pod::requests::Written;
 use crate::manifests::tree::Value;
 use crate::model::{Namespace, Quantity, ResourceName, Resources};
 
-/// What is limited.
+/// Scope of a limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Scope {
     Container,
     Pod,
 }
 
-/// One item of a LimitRange; a field for each of its own.
+/// One item of a LimitRange, with the same fields.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Limit {
     scope: Scope,
@@ -24,7 +24,7 @@ struct Limit {
     default_request: Resources,
     min: Resources,
     max: Resources,
-    /// How many thousandths of the request the limit may be.
+    /// Maximum ratio of limit to request, in thousandths.
     ratio_milli: BTreeMap<ResourceName, i64>,
 }
 
@@ -45,7 +45,7 @@ impl LimitRanges {
         own.flat_map(|((_, name), limits)| limits.iter().map(move |limit| (name, limit)))
     }
 
-    /// Gives containers what they do not say themselves.
+    /// Fills in the missing resources of containers.
     pub fn default(&self, namespace: &Namespace, written: &mut Written) {
         for (_, limit) in self.of(namespace).filter(|(_, limit)| limit.scope == Scope::Container) {
             for container in &mut written.containers {
@@ -55,7 +55,7 @@ impl LimitRanges {
         }
     }
 
-    /// Returns why a pod would be refused.
+    /// Returns the reasons why the API server would reject a pod.
     #[must_use]
     pub fn refusals(&self, namespace: &Namespace, written: &Written) -> Vec<String> {
         let mut refusals = Vec::new();
@@ -85,7 +85,7 @@ fn limit(item: Cursor<'_>) -> Option<Limit> {
     let scope = match item.text("type").map(|text| &**text) {
         Some("Container") => Scope::Container,
         Some("Pod") => Scope::Pod,
-        // Claims of volumes are limited as well; their sizes are nothing to a node.
+        // Volume claims have limits as well, but their sizes do not matter for nodes.
         Some(_) => return None,
         None => {
             item.missing("type", "write `Container`, `Pod` or `PersistentVolumeClaim`");
@@ -95,7 +95,7 @@ fn limit(item: Cursor<'_>) -> Option<Limit> {
     let amounts = |key: &str| item.resources(key, Amounts::Requests);
     let (min, max) = (amounts("min"), amounts("max"));
     let (mut default_limit, mut default_request) = (amounts("default"), amounts("defaultRequest"));
-    // What the API server fills in: the limit from the maximum, the request from the limit, else the minimum.
+    // Defaults as in the API server: the limit from the maximum; the request from the limit, else from the minimum.
     fill(&mut default_limit, &max);
     fill(&mut default_request, &default_limit);
     fill(&mut default_request, &min);

@@ -1,7 +1,7 @@
-//! What the API server changes in a pod as it takes it in: LimitRanges and RuntimeClasses of the input,
-//! applied to pods that no API server has seen.
+//! Simulates the API server's admission of pods: applies the LimitRanges and RuntimeClasses of the input to pods that
+//! no API server has admitted.
 //!
-//! A pod that it would refuse is planned all the same, and told.
+//! A pod that would be rejected is still planned, and reported.
 
 pub mod limit_range;
 pub mod runtime_class;
@@ -19,7 +19,7 @@ use super::workload::{WorkloadObject, path};
 use limit_range::LimitRanges;
 use runtime_class::RuntimeClasses;
 
-/// What changes pods as they are made.
+/// Objects that change pods at admission.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Admission {
     /// LimitRanges by namespace.
@@ -29,7 +29,7 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// Admits the pods of workloads, and those pods that a person wrote.
+    /// Admits the pods of workloads, and hand-written pods.
     pub fn admit(
         &self,
         workloads: &mut [(WorkloadObject, Place)],
@@ -52,7 +52,7 @@ impl Admission {
         said.remarks.extend(missing.into_iter().map(without_class));
     }
 
-    /// Notes the RuntimeClass that a pod names and that the input does not hold.
+    /// Records the RuntimeClass that a pod references but the input lacks.
     fn note_missing(&self, body: &PodBody, whose: impl FnOnce() -> String, missing: &mut Missing) {
         let class = body.unadmitted.as_ref().and_then(|unadmitted| unadmitted.runtime_class.as_ref());
         if let Some(class) = class.filter(|class| !self.classes.has(class)) {
@@ -60,7 +60,7 @@ impl Admission {
         }
     }
 
-    /// Admits a pod, and returns why the API server would refuse it.
+    /// Admits a pod, and returns the reasons why the API server would reject it.
     fn admit_one(&self, body: &mut PodBody, namespace: &Namespace) -> Vec<String> {
         let Some(Unadmitted { mut written, runtime_class }) = body.unadmitted.take() else {
             return Vec::new();
@@ -78,7 +78,7 @@ impl Admission {
     }
 }
 
-/// Who names RuntimeClasses that the input does not hold, by class.
+/// Objects that reference RuntimeClasses missing from the input, by class.
 type Missing = BTreeMap<Arc<str>, BTreeSet<String>>;
 
 fn without_class((class, whose): (Arc<str>, BTreeSet<String>)) -> Remark {

@@ -1,4 +1,4 @@
-//! RuntimeClasses: what a runtime takes beside the containers, and on which nodes it is.
+//! RuntimeClasses: the overhead of a runtime, and the nodes that have it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -36,14 +36,14 @@ impl RuntimeClasses {
         self.0.insert(meta.name, class);
     }
 
-    /// Returns whether the input holds a class of this name.
+    /// Returns whether the input holds a class with this name.
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.contains_key(name)
     }
 
-    /// Gives a pod what its class says, and returns why the API server would refuse it. A class that the input
-    /// does not hold changes nothing: the pod keeps the rule that it names one.
+    /// Applies its class to a pod, and returns why the API server would reject it. A class missing from the input
+    /// changes nothing: the pod is still marked as having one.
     pub fn apply(&self, name: &str, body: &mut PodBody, written: &mut Written) -> Option<String> {
         let RuntimeClass { overhead, node_selector, tolerations } = self.0.get(name)?;
         if written.overhead == Resources::none() {

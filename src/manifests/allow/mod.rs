@@ -1,8 +1,9 @@
-//! Which fields of an object are kept: what planning needs, and nothing else.
+//! Decides which fields of an object are kept: only those that planning needs.
 //!
-//! Every object is cut by its kind's line of the `table` as soon as it is parsed, before anything is read of
-//! it but the names of its fields ([`fields`](super::fields)). What has no line there (values of environment variables, commands, data, most annotations) reaches no
-//! memory, plan, snapshot or message. A field that is newly read needs its line there, or it is never seen.
+//! Every object is cut by the entry for its kind in the `table` as soon as it is parsed, before anything but its field
+//! names ([`fields`](super::fields)) is read. Fields without an entry (values of environment variables, commands, data,
+//! most annotations) reach no memory, plan, snapshot or message. A newly read field needs an entry there, or it is
+//! never seen.
 
 pub mod pod_fields;
 mod table;
@@ -12,35 +13,35 @@ use super::tree::{Tree, Value};
 
 pub use table::{ANY_WORKLOAD, Scope, rule_of, scope_of};
 
-/// What is kept of a value.
+/// Which parts of a value are kept.
 #[derive(Clone, Copy, Debug)]
 pub enum Rule {
     /// All of it.
     Whole,
-    /// A scalar; of a map or a list only that it is one.
+    /// A scalar; of a map or a list, only its type.
     Scalar,
-    /// These fields of a map, each by its rule.
+    /// These fields of a map, each by its own rule.
     Fields(&'static [(&'static str, Self)]),
-    /// These fields of a pod's `spec`, each by its rule; of others, if their names are likely meant to be one of these, only
-    /// that they are there.
+    /// These fields of a pod's `spec`, each by its own rule; of other fields, only the presence of those whose names
+    /// are probably misspellings.
     PodSpec(&'static [(&'static str, Self)]),
-    /// The entries of a map whose keys are these, or begin with those that end in `/`.
+    /// Entries of a map with these keys, or with these prefixes if they end in `/`.
     Keys(&'static [&'static str]),
-    /// Every item of a list by this rule.
+    /// Every item of a list, by this rule.
     Each(&'static Self),
-    /// All of a map, but these fields by their rules.
+    /// All of a map, except that these fields follow their own rules.
     But(&'static [(&'static str, Self)]),
-    /// Of a text what it says of a refusal by Azure; all other words are taken away.
+    /// The part of a text that reports a refusal by Azure; all other words are removed.
     Refusal,
-    /// That it is there.
+    /// Its presence.
     Presence,
     /// Nothing.
     Nothing,
 }
 
 impl Rule {
-    /// Takes away whatever the rule does not keep. Lines stay, and so do the places of items in their lists;
-    /// a scalar where a map or a list should be stays for the reader to judge.
+    /// Removes everything that the rule does not keep. Lines and list positions stay; a scalar in place of a map or a
+    /// list stays for the reader to check.
     pub fn cut(self, tree: &mut Tree) {
         match self {
             Self::Whole => {}

@@ -1,11 +1,11 @@
-//! Fields of a pod's `spec` that are misspelt: the API server refuses them, and a plan that passes them over is wrong.
+//! Misspelt fields of a pod's `spec`: the API server rejects them, and a plan that ignores them is wrong.
 //!
-//! Only names that are nearly those of fields which planning reads are told. What looks like none of them may be a field of
-//! a Kubernetes to come.
+//! Only reports names that are close to a field that planning reads. All others may be fields of a future Kubernetes
+//! version.
 
 use crate::manifests::fields::{POD_SPEC, type_of};
 
-/// The fields that decide where a pod may be.
+/// Fields that decide where a pod may run.
 const READ: [&str; 17] = [
     "affinity",
     "containers",
@@ -26,10 +26,10 @@ const READ: [&str; 17] = [
     "workloadRef",
 ];
 
-/// How many letters may be wrong, missing, too many or in each other's place.
+/// Maximum number of wrong, missing, extra or swapped letters.
 const WRONG_MAX: usize = 2;
 
-/// Returns the field that a name is likely meant to be, where it is the name of none.
+/// Returns the field that an unknown name probably means.
 #[must_use]
 pub fn meant(name: &str) -> Option<&'static str> {
     let is_known = || type_of(POD_SPEC).is_some_and(|fields| fields.contains_key(name));

@@ -1,19 +1,19 @@
-//! The table: for each kind that is read, where its objects live and which of their fields are kept.
+//! Table of all kinds that are read: their scope, and the fields to keep.
 //!
-//! A line holds the fields that the readers of this module ask for. What merely might be of use has none.
+//! Only holds fields that the readers of this module use, never fields that might be useful.
 
 use super::Rule::{self, But, Each, Fields, Keys, Nothing, PodSpec, Presence, Refusal, Scalar, Whole};
 
-/// Whether the objects of a kind belong to a namespace.
+/// Scope of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scope {
-    /// They do.
+    /// Its objects have a namespace.
     Namespaced,
-    /// They belong to the cluster.
+    /// Its objects are cluster-scoped.
     Cluster,
 }
 
-/// Group, kind, where its objects live, and what is kept of them beside `apiVersion` and `kind`.
+/// Group, kind, scope, and the parts to keep besides `apiVersion` and `kind`.
 const TABLE: &[(&str, &str, Scope, Rule)] = &[
     ("", "Event", Scope::Namespaced, EVENT),
     ("", "LimitRange", Scope::Namespaced, LIMIT_RANGE),
@@ -52,13 +52,13 @@ const TABLE: &[(&str, &str, Scope, Rule)] = &[
     ("storage.k8s.io", "VolumeAttachment", Scope::Cluster, ATTACHMENT),
 ];
 
-/// Returns what is kept of the objects of a kind; `None` where the kind is not read.
+/// Returns the rule for the objects of a kind; `None` if the kind is not read.
 #[must_use]
 pub fn rule_of(group: &str, kind: &str) -> Option<Rule> {
     line(group, kind).map(|(_, rule)| rule)
 }
 
-/// Returns where the objects of a kind live; a kind that is not read is taken to be in a namespace.
+/// Returns the scope of a kind; an unknown kind counts as namespaced.
 #[must_use]
 pub fn scope_of(group: &str, kind: &str) -> Scope {
     line(group, kind).map_or(Scope::Namespaced, |(scope, _)| scope)
@@ -73,7 +73,7 @@ const API: (&str, Rule) = ("apiVersion", Scalar);
 const KIND: (&str, Rule) = ("kind", Scalar);
 const METADATA: (&str, Rule) = ("metadata", META);
 
-/// The annotations that planning reads; none of them holds more than a word or a time.
+/// Annotations that planning reads; each holds only a word or a time.
 const ANNOTATIONS: (&str, Rule) = (
     "annotations",
     Keys(&[
@@ -109,7 +109,7 @@ const META: Rule = Fields(&[
 const CONDITIONS: (&str, Rule) =
     ("conditions", Each(&Fields(&[("type", Scalar), ("status", Scalar), ("lastTransitionTime", Scalar)])));
 
-/// Of a pod also why: a resize that its node never can do says so by its reason.
+/// Conditions of a pod, with the reason: it marks a resize that the node can never perform.
 const POD_CONDITIONS: (&str, Rule) = (
     "conditions",
     Each(&Fields(&[
@@ -135,7 +135,7 @@ const CONTAINERS: Rule = Each(&Fields(&[
     ),
 ]));
 
-/// Of a volume: which kind of it may tie its pod to a place, and the name of its claim.
+/// Volumes of a pod: the types that may tie it to a place, and the name of the claim.
 const VOLUMES: Rule = Each(&Fields(&[
     ("name", Scalar),
     ("persistentVolumeClaim", Fields(&[("claimName", Scalar)])),
@@ -195,7 +195,7 @@ const POD: Rule = Fields(&[
     ),
 ]);
 
-/// What is kept of an object of any kind that is like a workload throughout.
+/// Rule for objects of any kind with the full shape of a workload.
 pub const ANY_WORKLOAD: Rule = WORKLOAD;
 
 const TEMPLATE: (&str, Rule) =
@@ -209,7 +209,7 @@ const JOB_SPEC: Rule = Fields(&[
     TEMPLATE,
 ]);
 
-/// Workloads of all kinds: what one has and another has not does no harm.
+/// Workloads of all kinds; fields that only some kinds have do no harm.
 const WORKLOAD: Rule = Fields(&[
     API,
     KIND,
@@ -311,7 +311,7 @@ const VOLUME_CLAIM: Rule = Fields(&[
     ("status", Fields(&[("phase", Scalar)])),
 ]);
 
-/// Of a volume: who makes it and where it can be used; never its handle, parameters or secrets.
+/// A PersistentVolume: its driver and where it can be used; never its handle, parameters or secrets.
 const VOLUME: Rule = Fields(&[
     API,
     KIND,
@@ -402,7 +402,7 @@ const BUDGET: Rule = Fields(&[
 
 const ABOUT: Rule = Fields(&[KIND, ("name", Scalar)]);
 
-/// Of an Event: about which object, when it was seen, and what it says of a refusal by Azure.
+/// An Event: its object, when it was seen, and the part of its message about a refusal by Azure.
 const EVENT: Rule = Fields(&[
     API,
     KIND,
@@ -418,7 +418,7 @@ const EVENT: Rule = Fields(&[
     ("series", Fields(&[("lastObservedTime", Scalar)])),
 ]);
 
-/// Of a group's policy: that it has one, and how many pods are the least.
+/// Policy of a group: its type, and the minimum number of pods.
 const GROUP_POLICY: Rule = Fields(&[("gang", Fields(&[("minCount", Scalar)])), ("basic", Presence)]);
 
 const POD_GROUP: Rule =
@@ -442,8 +442,8 @@ const PRIORITY_CLASS: Rule = Fields(&[
     ("preemptionPolicy", Scalar),
 ]);
 
-/// Karpenter's kinds and ours are kept whole, so that every fault in them is told: but for what tools write
-/// beside them, which may repeat anything.
+/// Karpenter's and nodeform's kinds are kept whole, so that all their faults are reported, except for metadata that
+/// tools add, which may repeat anything.
 const OURS: Rule = But(&[
     (
         "metadata",

@@ -1,7 +1,7 @@
-//! Fields that the API server does not know, of Kubernetes' own kinds: it would refuse them, or drop them in silence.
+//! Finds unknown fields in built-in kinds: the API server would reject them, or drop them silently.
 //!
-//! Names alone are looked at, before an object is cut to what planning reads; values never. What the API server gave out
-//! itself is not looked at: it holds nothing unknown but what a later version knows.
+//! Only checks field names, before an object is cut to the parts that planning needs; never values. Never checks
+//! objects returned by the API server: any unknown field there belongs to a later version.
 
 mod table;
 
@@ -20,10 +20,10 @@ pub use table::{Shape, table, type_of};
 /// The type of a pod's `spec`.
 pub const POD_SPEC: &str = "core.v1.PodSpec";
 
-/// Fields that Kubernetes had in an earlier version than that of the table, and that planning reads.
+/// Fields of earlier Kubernetes versions that the table lacks but planning reads.
 const EARLIER: [(&str, &str); 1] = [(POD_SPEC, "workloadRef")];
 
-/// The most unknown fields that are kept: more say nothing new.
+/// Maximum number of unknown fields to keep; more are not helpful.
 const FIELDS_MAX: usize = 1_000;
 
 /// An unknown field of some objects of a kind.
@@ -31,7 +31,7 @@ const FIELDS_MAX: usize = 1_000;
 struct Field {
     kind: Arc<str>,
     path: String,
-    /// The known name that is nearest.
+    /// The nearest known name.
     meant: Option<&'static str>,
 }
 
@@ -61,7 +61,7 @@ impl Unknown {
         }
     }
 
-    /// Returns what there is to say of them.
+    /// Returns remarks about them.
     pub fn remarks(self) -> impl Iterator<Item = Remark> {
         self.0.into_iter().map(|(Field { path, meant, .. }, mut places)| {
             places.sort();
@@ -108,7 +108,7 @@ fn walk(tree: &Tree, of: &'static str, path: &mut Vec<Segment>, found: &mut Vec<
                 }
             }
             None if EARLIER.contains(&(of, &*entry.key)) => {}
-            // A field of a pod that is nearly one which is planned with is a fault of its own.
+            // Misspellings of pod fields that planning reads are reported as faults instead.
             None if of == POD_SPEC && pod_fields::meant(&entry.key).is_some() => {}
             None => found.push(Found {
                 path: path_text(path),

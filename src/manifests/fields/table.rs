@@ -1,6 +1,6 @@
-//! The table of field names: which type a kind is, and which fields a type has.
+//! Table of field names: the type of each kind, and the fields of each type.
 //!
-//! Made of the documents of the API server's `/openapi/v3`; a type that has no fields of its own is a plain value.
+//! Generated from the API server's `/openapi/v3`; a type without fields is a plain value.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -11,16 +11,16 @@ use serde_json::Value;
 use crate::manifests::allow::rule_of;
 use crate::manifests::kind::group_and_version;
 
-/// What a field holds.
+/// Shape of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
     /// A value without known fields.
     Plain,
     /// A value of this type.
     One(&'static str),
-    /// A list of such.
+    /// A list of this type.
     Each(&'static str),
-    /// A map of such.
+    /// A map with values of this type.
     Values(&'static str),
 }
 
@@ -36,7 +36,7 @@ struct Table {
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| read(include_str!("table.txt")));
 
-/// Returns the type of a kind's objects; `None` where the kind in this version is none of Kubernetes' that are read.
+/// Returns the type of a kind's objects; `None` if the kind is not a built-in kind, in this version, that is read.
 #[must_use]
 pub(super) fn kind(version: &str, kind: &str) -> Option<&'static str> {
     TABLE.kinds.get(&(version, kind)).copied()
@@ -61,7 +61,7 @@ fn read(text: &'static str) -> Table {
             (Some("type"), Some(name)) => {
                 table.types.insert(name, words.map(field).collect());
             }
-            // What the text is made of stands above it.
+            // Header comments about the source of the table.
             _ => {}
         }
     }
@@ -77,7 +77,7 @@ fn field(word: &'static str) -> (&'static str, Shape) {
     }
 }
 
-/// Makes the table of the schemas of these documents: every kind that is read, and every type that it is made of.
+/// Generates the table from the schemas in these documents: every kind that is read, and every type used in it.
 #[must_use]
 pub fn table(documents: &[Value], version: &str) -> String {
     let parts = documents.iter().filter_map(|document| document.pointer("/components/schemas")?.as_object());
@@ -125,7 +125,7 @@ pub fn table(documents: &[Value], version: &str) -> String {
     text
 }
 
-/// Returns `apiVersion` and kind of a schema of objects, where they are read.
+/// Returns `apiVersion` and kind of an object schema, if the kind is read.
 fn kind_of(schema: &Value) -> Option<(String, &str)> {
     let [named] = schema.get("x-kubernetes-group-version-kind")?.as_array()?.as_slice() else { return None };
     let word = |key| named.get(key).and_then(Value::as_str);
@@ -141,7 +141,7 @@ fn fields_of(schema: Option<&Value>) -> impl Iterator<Item = (&str, &Value)> {
     fields.into_iter().flatten().map(|(name, schema)| (name.as_str(), schema))
 }
 
-/// Returns the type that a field is of, or its items or values are, with how that is written.
+/// Returns the type of a field, its items or its values, with the notation for which one.
 fn target(schema: &Value) -> Option<(&'static str, &str)> {
     let items = || Some(("[]", reference(schema.get("items")?)?));
     let values = || Some(("{}", reference(schema.get("additionalProperties")?)?));
@@ -155,7 +155,7 @@ fn reference(schema: &Value) -> Option<&str> {
     all.find_map(Value::as_str)?.rsplit('/').next()
 }
 
-/// Leaves out what all names of types begin with.
+/// Removes the common prefix of type names.
 fn short(name: &str) -> &str {
     let prefixes = ["io.k8s.apimachinery.pkg.apis.", "io.k8s.apimachinery.pkg.", "io.k8s.api."];
     prefixes.iter().find_map(|prefix| name.strip_prefix(prefix)).unwrap_or(name)

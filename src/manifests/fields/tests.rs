@@ -1,11 +1,11 @@
-//! Unknown fields: which are told, and of what the table is made.
+//! Unknown fields: which are reported, and how the table is generated.
 
 use serde_json::json;
 
 use super::{Shape, table, type_of};
 use crate::manifests::{ReadOptions, Source, read_all};
 
-/// What reading these documents has to say.
+/// Returns the remarks from reading these documents.
 fn said(text: &str) -> Vec<String> {
     let (objects, _) = read_all(vec![Source::new("a.yaml", text)], &ReadOptions::default());
     let remarks = objects.said.remarks.into_iter();

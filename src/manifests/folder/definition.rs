@@ -1,4 +1,4 @@
-//! What a `kustomization.yaml` or a `Chart.yaml` says about other files and folders.
+//! Reads references to other files and folders from a `kustomization.yaml` or a `Chart.yaml`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,11 +7,11 @@ use super::Tool;
 use crate::manifests::tree::{Tree, Value};
 use crate::manifests::yaml;
 
-/// The fields of a kustomization that name folders to render.
+/// Fields of a kustomization that name folders to render.
 const FOLDER_FIELDS: [&str; 6] =
     ["resources", "bases", "components", "generators", "transformers", "validators"];
 
-/// A folder's definition, as far as it decides what else is read.
+/// A folder's definition, as far as it affects which files are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Definition {
     pub(super) tool: Tool,
@@ -19,18 +19,18 @@ pub(super) struct Definition {
     pub(super) file: String,
     /// The name of the chart; empty for a kustomization.
     pub(super) name: String,
-    /// Folders that it builds on.
+    /// Folders that it references.
     pub(super) folders: BTreeSet<String>,
-    /// Paths of whatever it may name beside them.
+    /// Paths of all other files that it may reference.
     pub(super) files: BTreeSet<String>,
-    /// Whether it has charts rendered by kustomize, which refuses to without `--enable-helm`.
+    /// Whether kustomize renders charts for it, which requires `--enable-helm`.
     pub(super) inflates_charts: bool,
-    /// Whether it only exists to be built on: a Component, or a library chart.
+    /// Whether it is only used by others: a Component, or a library chart.
     pub(super) is_part: bool,
 }
 
 impl Definition {
-    /// Reads a definition's text. One that cannot be read names nothing: its tool says what is wrong.
+    /// Parses a definition. An unreadable one references nothing: its tool reports the error.
     pub(super) fn read(tool: Tool, (folder, file): (&str, &str), text: &str) -> Self {
         let mut trees = Vec::new();
         yaml::read(&Arc::from(file), text, 0, |tree| {
@@ -82,7 +82,7 @@ fn texts(tree: &Tree, take: &mut impl FnMut(&str)) {
     }
 }
 
-/// Joins a path to a folder and takes `.` and `..` out of it, as far as the text tells.
+/// Joins a path to a folder and resolves `.` and `..` as far as the text allows.
 pub(super) fn joined(folder: &str, path: &str) -> String {
     let whole =
         if path.starts_with('/') || folder.is_empty() { path.to_owned() } else { format!("{folder}/{path}") };

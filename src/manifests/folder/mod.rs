@@ -1,7 +1,7 @@
-//! What the files of folders are: manifests to read, or what kustomize, Helm and others make manifests of.
+//! Classifies the files of folders: manifests to read, or input of kustomize, Helm and other tools.
 //!
-//! Such folders are never read as they are: a base and its overlays would be counted each, and templates are
-//! not YAML. Works on lists of paths, so that folders on disk and in a revision of Git are told apart alike.
+//! Folders of such tools are never read as they are: a base and its overlays would each be counted, and templates are
+//! not YAML. Works on lists of paths, so folders on disk and in a Git revision are treated alike.
 
 mod definition;
 mod reviewed;
@@ -14,40 +14,40 @@ use definition::{Definition, joined};
 pub use reviewed::holds_a_plan;
 pub use tool::{Foreign, Tool, shell_word};
 
-/// What the files of folders are.
+/// Classification of the files in folders.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// The files that are read as they are, by their index in the list.
+    /// Files that are read as they are, by their index in the list.
     pub manifests: Vec<usize>,
-    /// The folders to render, sorted: those that no other of them builds on.
+    /// Folders to render, sorted: those that no other folder references.
     pub unrendered: Vec<Unrendered>,
-    /// Files of other tools, the first of each.
+    /// Files of other tools, the first one for each tool.
     pub foreign: BTreeMap<Foreign, String>,
-    /// Folders of plans that people review, sorted: nothing in them is a manifest.
+    /// Folders of plans under review, sorted: nothing in them is a manifest.
     pub plans: BTreeSet<String>,
 }
 
-/// A folder that is to be rendered.
+/// A folder to render.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unrendered {
-    /// The folder; `.` where the paths have none.
+    /// The folder; `.` if the paths have none.
     pub folder: String,
-    /// What renders it.
+    /// The tool that renders it.
     pub tool: Tool,
-    /// The name of the file that says so.
+    /// The name of its definition file.
     pub file: String,
-    /// The chart's name, which the release gets as well; empty for a kustomization.
+    /// The chart's name, also used for the release; empty for a kustomization.
     pub name: String,
-    /// The folders that it builds on, of those in the list.
+    /// The folders in the list that it references, directly or not.
     pub bases: Vec<String>,
-    /// Whether kustomize is to render charts for it, which it does with `--enable-helm` only.
+    /// Whether kustomize renders charts for it, which requires `--enable-helm`.
     pub inflates_charts: bool,
-    /// Other values than `values.yaml` that the chart's folder holds.
+    /// Values files in the chart's folder other than `values.yaml`.
     pub values: Vec<String>,
 }
 
 impl Unrendered {
-    /// Returns the command that renders the folder, as a person types it.
+    /// Returns the shell command that renders the folder.
     #[must_use]
     pub fn command(&self) -> String {
         let folder = shell_word(&self.folder);
@@ -60,15 +60,15 @@ impl Unrendered {
         }
     }
 
-    /// Returns the name of the release: the chart's where it can be one, else one that stands for it.
+    /// Returns the name of the release: that of the chart if it is valid, else a placeholder.
     #[must_use]
     pub fn release(&self) -> &str {
-        /// As Helm has it.
+        /// Helm's limit.
         const RELEASE_BYTES_MAX: usize = 53;
         let is_inside =
             |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-.".contains(&byte);
         let ends = [self.name.bytes().next(), self.name.bytes().last()];
-        // A name from a file may be anything, a flag of helm's too.
+        // A name from a file may be anything, even a flag of helm.
         let is_name = self.name.len() <= RELEASE_BYTES_MAX
             && self.name.bytes().all(is_inside)
             && ends.into_iter().all(|byte| byte.is_some_and(|byte| byte.is_ascii_alphanumeric()));
@@ -76,7 +76,7 @@ impl Unrendered {
     }
 }
 
-/// Returns the folder of a path; `.` where it names none.
+/// Returns the folder of a path; `.` if it has none.
 #[must_use]
 pub fn parent(path: &str) -> &str {
     match path.rsplit_once('/') {
@@ -86,8 +86,8 @@ pub fn parent(path: &str) -> &str {
     }
 }
 
-/// Sorts the files of folders out. `text` gives the text of a file of the list, by its index; what it cannot
-/// give counts as a definition that names nothing.
+/// Classifies the files of folders. `text` returns the text of a file by its index in the list; a missing text counts
+/// as a definition that references nothing.
 #[must_use]
 pub fn layout(paths: &[&str], mut text: impl FnMut(usize) -> Option<String>) -> Layout {
     let mut definitions: BTreeMap<String, Definition> = BTreeMap::new();
@@ -96,7 +96,7 @@ pub fn layout(paths: &[&str], mut text: impl FnMut(usize) -> Option<String>) -> 
         let Some(tool) = Tool::of_file(file) else { continue };
         let folder = if path.starts_with('/') && folder.is_empty() { "/" } else { folder };
         let key = joined("", folder);
-        // A folder that is both is a kustomization, which may use the chart.
+        // A folder with both counts as a kustomization, which may use the chart.
         if definitions.get(&key).is_none_or(|known| known.tool > tool) {
             let text = text(index).unwrap_or_default();
             definitions.insert(key, Definition::read(tool, (folder, file), &text));
@@ -125,7 +125,7 @@ pub fn layout(paths: &[&str], mut text: impl FnMut(usize) -> Option<String>) -> 
     layout
 }
 
-/// The folders that a path lies in, the innermost first; the last is the one of paths without a folder.
+/// Returns the folders that contain a path, innermost first; the last is the one of paths without a folder.
 fn ancestors(path: &str) -> impl Iterator<Item = &str> {
     std::iter::successors(above(path), |folder| above(folder))
 }
@@ -146,7 +146,7 @@ fn unrendered(paths: &[&str], definitions: &BTreeMap<String, Definition>) -> Vec
         .map(String::as_str)
         .collect();
     let is_root = |(folder, definition): &(&String, &Definition)| {
-        // What lies in a chart is part of it, as are the charts of a kustomization that renders charts.
+        // Everything in a chart's folder is part of it, as are the charts of a kustomization that renders charts.
         let is_within = ancestors(folder).filter_map(|above| definitions.get(above)).any(|above| {
             above.tool == Tool::Helm || (above.inflates_charts && definition.tool == Tool::Helm)
         });
@@ -154,7 +154,7 @@ fn unrendered(paths: &[&str], definitions: &BTreeMap<String, Definition>) -> Vec
     };
     let mut roots: Vec<(&String, &Definition)> = definitions.iter().filter(is_root).collect();
     if roots.is_empty() {
-        // Only parts, or folders that build on each other in a circle: the tool says what is wrong.
+        // Only parts, or folders that reference each other in a cycle: the tool reports the error.
         roots = definitions.iter().collect();
     }
     let as_named = |folder: &str| {
@@ -179,7 +179,7 @@ fn unrendered(paths: &[&str], definitions: &BTreeMap<String, Definition>) -> Vec
     roots.into_iter().map(root).collect()
 }
 
-/// A folder with all folders that it builds on, directly or not.
+/// Returns a folder with all folders that it references, directly or not.
 fn reached<'a>(folder: &'a String, definitions: &'a BTreeMap<String, Definition>) -> BTreeSet<&'a String> {
     let mut reached = BTreeSet::from([folder]);
     let mut open = vec![folder];
@@ -190,7 +190,7 @@ fn reached<'a>(folder: &'a String, definitions: &'a BTreeMap<String, Definition>
     reached
 }
 
-/// Files that lie beside a chart's `values.yaml` and are called like it.
+/// Returns the files beside a chart's `values.yaml` with similar names.
 fn values(folder: &str, tool: Tool, paths: &[&str]) -> Vec<String> {
     let is_values = |path: &&&str| {
         let (parent, name) = path.rsplit_once('/').unwrap_or(("", path));

@@ -1,21 +1,21 @@
-//! Folders of plans that people review, which lie in repositories beside manifests and hold none.
+//! Finds folders of plans under review, which are in repositories beside manifests but hold none.
 //!
-//! Known by the files that they hold and no others: a folder that holds anything else is read as any folder is.
+//! Recognised by containing only known files: a folder with any other file is read like any folder.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::parent;
 
-/// The page that every such folder has.
+/// The page in every such folder.
 const PAGE: &str = "PLAN.md";
 
-/// The names of the plan itself; the second is that of older versions.
+/// File names of the plan itself; the second is from older versions.
 const PLANS: [&str; 2] = ["plan.jsonc", "plan.json"];
 
-/// What may lie beside them.
+/// Other files that may be beside them.
 const BESIDE: [&str; 3] = ["destroy.txt", "plan.jsonc.sig", "destroy.yaml"];
 
-/// Returns the folders of reviewed plans among those of these files, sorted.
+/// Returns the folders of plans under review among these files, sorted.
 pub(super) fn of_plans<'p>(paths: &[&'p str]) -> BTreeSet<&'p str> {
     let mut folders: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
     for path in paths {
@@ -25,7 +25,7 @@ pub(super) fn of_plans<'p>(paths: &[&'p str]) -> BTreeSet<&'p str> {
     plans.map(|(folder, _)| folder).collect()
 }
 
-/// Returns whether a folder of these files is one of a reviewed plan.
+/// Returns whether a folder with these files is that of a plan under review.
 #[must_use]
 pub fn holds_a_plan(files: &BTreeSet<&str>) -> bool {
     let is_of_plan = |file: &&str| *file == PAGE || PLANS.contains(file) || BESIDE.contains(file);

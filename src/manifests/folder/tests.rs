@@ -1,6 +1,6 @@
 use super::{Foreign, Tool, layout, parent, shell_word};
 
-/// Files with their texts -> folders to render, files to read.
+/// Returns the folders to render and the files to read, given files with their texts.
 fn sorted(files: &[(&str, &str)]) -> (Vec<String>, Vec<String>) {
     let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
     let layout = layout(&paths, |index| Some(files[index].1.to_owned()));
@@ -121,7 +121,7 @@ fn folders_of_reviewed_plans_are_told_by_what_they_hold_and_are_not_read() {
         "plans/2026-10/remove-b/PLAN.md",
         "plans/2026-10/remove-b/destroy.yaml",
         "plans/2026-10/remove-b/plan.json",
-        // Somebody's own files, beside a page that only is called so.
+        // A user's own files, beside a page that only has the same name.
         "app/PLAN.md",
         "app/plan.json",
         "app/web.yaml",

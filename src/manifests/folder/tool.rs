@@ -1,24 +1,24 @@
-//! Tools that make manifests, and the commands that a person pastes to run them.
+//! Tools that generate manifests, and the shell commands to run them.
 
 use crate::manifests::listed::cluster_kinds;
 
 /// A tool that renders folders into manifests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Tool {
-    /// Kustomize, of its own or within `kubectl`.
+    /// Kustomize, standalone or within `kubectl`.
     Kustomize,
     /// Helm.
     Helm,
 }
 
-/// The names of a kustomization's file, as kustomize looks for them.
+/// File names of a kustomization, in the order of kustomize.
 const KUSTOMIZATIONS: [&str; 3] = ["kustomization.yaml", "kustomization.yml", "Kustomization"];
 
-/// The name of a chart's file.
+/// File name of a chart.
 const CHART: &str = "Chart.yaml";
 
 impl Tool {
-    /// Returns the tool that a file of this name belongs to, when the name makes its folder one to render.
+    /// Returns the tool that renders folders with a file of this name.
     #[must_use]
     pub fn of_file(name: &str) -> Option<Self> {
         match name {
@@ -38,21 +38,21 @@ impl Tool {
     }
 }
 
-/// Files of other tools: not manifests, and not rendered here.
+/// Tools whose files are not manifests and are not rendered here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Foreign {
-    /// Helmfile's.
+    /// Helmfile.
     Helmfile,
-    /// Jsonnet's.
+    /// Jsonnet.
     Jsonnet,
-    /// CUE's.
+    /// CUE.
     Cue,
-    /// Terraform's and OpenTofu's.
+    /// Terraform and OpenTofu.
     Terraform,
 }
 
 impl Foreign {
-    /// Returns the tool whose file this is, by its path.
+    /// Returns the tool of a file, by its path.
     #[must_use]
     pub fn of_path(path: &str) -> Option<Self> {
         let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
@@ -81,7 +81,7 @@ impl Foreign {
         }
     }
 
-    /// Says how its files become manifests that can be read.
+    /// Explains how to turn its files into readable manifests.
     #[must_use]
     pub const fn hint(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ impl Foreign {
     }
 }
 
-/// Writes a word as a shell reads it back.
+/// Quotes a word for a shell.
 #[must_use]
 pub fn shell_word(word: &str) -> String {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+:@%,=".contains(&byte);

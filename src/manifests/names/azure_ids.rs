@@ -1,19 +1,19 @@
-//! Ids of Azure: the subscription and the resource group are hidden, as they name someone's; the rest names nodes, sizes and
-//! zones and stays, so that a VM is still that of its Node.
+//! Hides the subscription and the resource group in Azure IDs, because they are users' names. The rest names nodes,
+//! sizes and zones and stays, so that a VM still matches its Node.
 
 use crate::manifests::tree::{Tree, Value};
 
-/// What a text begins with that is an id of Azure, in lower case: as Azure has it, and as a Node has it.
+/// Prefixes of Azure IDs in lower case: as in Azure, and as in a Node.
 const BEGINNINGS: [&str; 2] = ["/subscriptions/", "azure:///subscriptions/"];
 
-/// The label by which AKS says the resource group of a node.
+/// The label in which AKS stores the resource group of a node.
 const GROUP_LABEL: &str = "kubernetes.azure.com/cluster";
 
-/// The segments of an id after which a name follows that is hidden.
+/// Segments of an ID that precede a hidden name.
 const HIDDEN_AFTER: [&str; 2] = ["subscriptions", "resourcegroups"];
 
-/// Returns an id of Azure with its subscription and resource group replaced by digests, whatever the case of their letters;
-/// nothing for a text that is no such id.
+/// Returns an Azure ID with its subscription and resource group replaced by case-insensitive digests; `None` if the
+/// text is not such an ID.
 #[must_use]
 pub fn azure_id(text: &str) -> Option<String> {
     let begins =
@@ -28,13 +28,13 @@ pub fn azure_id(text: &str) -> Option<String> {
     Some(segments.collect::<Vec<_>>().join("/"))
 }
 
-/// Returns what the name of a subscription or a resource group is replaced by, in an id and by itself.
+/// Returns the replacement for the name of a subscription or a resource group, within an ID or alone.
 #[must_use]
 pub fn azure_name(name: &str) -> String {
     super::digest(&name.to_ascii_lowercase())
 }
 
-/// Replaces every id of Azure in an object, and the resource group of nodes.
+/// Replaces every Azure ID in an object, and the resource group of nodes.
 pub(super) fn replace(tree: &mut Tree) {
     match &mut tree.value {
         Value::Text(text) => {

@@ -1,23 +1,24 @@
-//! Names that are made of other names: a pod's of its ReplicaSet's, that one's of its Deployment's.
+//! Names derived from other names: a pod's from its ReplicaSet's, and that from its Deployment's.
 //!
-//! The parts that are somebody's names are replaced, and what a controller added (a hash, an ordinal, a minute)
-//! stays: whoever puts such a name together again gets the name that is there.
+//! Parts that are users' names are replaced; parts that a controller added (a hash, an ordinal, a minute) stay.
+//! Composing such a name again therefore gives the same name.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::manifests::tree::Tree;
 
-/// The labels whose value is the end of a ReplicaSet's name.
+/// Labels whose value is the suffix of a ReplicaSet's name.
 const HASHES: [&str; 2] = ["rollouts-pod-template-hash", "pod-template-hash"];
 
-/// Minutes since 1970 have eight digits since 1989: the end of the name of a CronJob's Job.
+/// Minutes since 1970 have had eight digits since 1989; they end the name of a CronJob's Job.
 const MINUTE_LENGTH_MIN: usize = 8;
 
-/// The most names that one is made of, one in the other.
+/// Maximum nesting depth of derived names.
 const DEPTH_MAX: usize = 6;
 
-/// The kinds whose objects and owners Kubernetes' own controllers name; what others add may be somebody's name.
+/// Kinds whose names, like those of their owners below, Kubernetes' own controllers derive; other suffixes may be
+/// users' names.
 const OWNED: [&str; 3] = ["Job", "Pod", "ReplicaSet"];
 const OWNERS: [&str; 9] = [
     "CronJob",
@@ -31,21 +32,21 @@ const OWNERS: [&str; 9] = [
     "StatefulSet",
 ];
 
-/// A stretch of a name.
+/// A part of a name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Part {
-    /// Somebody's name.
+    /// A user's name.
     Name(Arc<str>),
-    /// What a controller added.
+    /// A suffix or prefix added by a controller.
     Added(Arc<str>),
 }
 
-/// What names are made of.
+/// Composition of names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Made {
     whole: BTreeMap<Arc<str>, Vec<Part>>,
-    /// What stands before the ordinal in names of a StatefulSet's pods and claims: claims outlive pods, so that
-    /// no number of replicas bounds it.
+    /// Prefixes before the ordinal in the names of a StatefulSet's pods and claims. Claims outlive pods, so the
+    /// replicas do not bound the ordinal.
     before_ordinal: BTreeMap<Arc<str>, Vec<Part>>,
 }
 
@@ -58,7 +59,7 @@ fn added(text: &str) -> Part {
 }
 
 impl Made {
-    /// Returns what a name is made of: itself alone, where nothing shows more.
+    /// Returns the parts of a name; only the name itself if nothing is known about it.
     pub(super) fn parts(&self, text: &str) -> Vec<Part> {
         let mut parts = Vec::new();
         self.unfold(text, DEPTH_MAX, &mut parts);
@@ -84,7 +85,7 @@ impl Made {
         Some(made.iter().cloned().chain([added(&format!("-{ordinal}"))]).collect())
     }
 
-    /// Notes the names that an object shows to be made of others.
+    /// Records the derived names that an object reveals.
     pub(super) fn read(&mut self, object: &Tree) {
         let Some(own) = object.at(&["metadata", "name"]).and_then(Tree::as_text) else { return };
         let kind = object.text("kind").unwrap_or_default();
@@ -128,7 +129,7 @@ impl Made {
         }
     }
 
-    /// The claims of a pod: of its ephemeral volumes, and of its StatefulSet's templates.
+    /// Records the claims of a pod: of its ephemeral volumes, and of its StatefulSet's templates.
     fn pod(&mut self, object: &Tree, own: &str) {
         for volume in object.at(&["spec", "volumes"]).and_then(Tree::as_list).unwrap_or_default() {
             if let (Some(ephemeral), Some(_)) = (volume.text("name"), volume.get("ephemeral")) {
@@ -162,7 +163,7 @@ fn note(known: &mut BTreeMap<Arc<str>, Vec<Part>>, parts: Vec<Part>) {
         Part::Name(text) | Part::Added(text) => &**text,
     });
     let whole: Arc<str> = Arc::from(texts.collect::<String>());
-    // Of two ways to make a name the same one is taken, whatever comes first.
+    // Of two compositions of a name, always choose the same one, regardless of order.
     known
         .entry(whole)
         .and_modify(|other| {

@@ -1,9 +1,8 @@
-//! Names that are hidden: of namespaces, workloads, pods, claims and volumes, and the values of their labels.
+//! Hides names: of namespaces, workloads, pods, claims and volumes, and the values of their labels.
 //!
-//! Equal texts stay equal and different ones different, so that owners, selectors and claims go on meaning what
-//! they meant: a plan of hidden names has the same nodes and the same cost. Names of nodes, pools, classes, sizes
-//! and zones, keys of labels, and the labels of nodes stay as they are. Of ids of Azure the subscription and the resource
-//! group are hidden.
+//! Equal texts stay equal and different ones different, so that owners, selectors and claims keep their meaning: a plan
+//! with hidden names has the same nodes and the same cost. Names of nodes, pools, classes, sizes and zones, label keys,
+//! and the labels of nodes stay as they are. In Azure IDs, the subscription and the resource group are hidden.
 
 mod azure_ids;
 mod made;
@@ -153,7 +152,7 @@ impl Cover {
         match self.names {
             Names::Show => name.to_owned(),
             Names::Hash => digest(name),
-            // What an input does not hold can be asked for all the same.
+            // The user may name something that the input does not hold.
             Names::Omit => self.numbers.get(name).cloned().unwrap_or_else(|| digest(name)),
         }
     }
@@ -184,7 +183,7 @@ impl Cover {
         kept.renders = std::mem::take(&mut kept.renders)
             .into_iter()
             .map(|mut renders| {
-                // What it points at is a path, a chart or a repository: a name of someone's all the same.
+                // Its source is a path, a chart or a repository, which is also a user's name.
                 (renders.name, renders.points_at) = (self.path(&renders.name), String::new());
                 renders
             })
@@ -249,7 +248,7 @@ fn is_plain(text: &str) -> bool {
 }
 
 fn digest(text: &str) -> String {
-    // Fifty bits: among the names of the largest clusters no two meet.
+    // Fifty bits: no collisions among the names of the largest clusters.
     const LENGTH: usize = 10;
     Digest::of_bytes(format!("nodeform name {text}").as_bytes()).base32(LENGTH)
 }

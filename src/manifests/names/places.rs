@@ -1,6 +1,6 @@
-//! Where names stand in an object.
+//! Finds the names in an object.
 //!
-//! Every place is listed here; what is not listed stays as it is.
+//! Lists every place with names; everything else stays as it is.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use crate::manifests::kind::group_and_version;
 use crate::manifests::tree::{Tree, Value};
 use crate::model::Digest;
 
-/// Labels whose values a controller made: they name nothing.
+/// Labels with values set by controllers, which are not names.
 const MADE_LABELS: [&str; 4] = [
     "controller-revision-hash",
     "pod-template-generation",
@@ -19,7 +19,7 @@ const MADE_LABELS: [&str; 4] = [
     "rollouts-pod-template-hash",
 ];
 
-/// Fields below which names of nodes, amounts and the like stand, and no names of pods.
+/// Fields that contain names of nodes, amounts and the like, but no names of pods.
 const LEFT: [&str; 8] = [
     "nodeAffinity",
     "nodeSelector",
@@ -31,23 +31,23 @@ const LEFT: [&str; 8] = [
     "allocatable",
 ];
 
-/// What keys of labels begin with whose values say where something is: they are regions and zones.
+/// Prefixes of label keys whose values are regions and zones.
 const PLACE_LABELS: [&str; 3] =
     ["failure-domain.beta.kubernetes.io/", "topology.disk.csi.azure.com/", "topology.kubernetes.io/"];
 
-/// The kinds of the cluster whose labels are those of nodes, or ask for them.
+/// Cluster-scoped kinds with labels of nodes, or requirements on them.
 const OF_NODES: [&str; 6] = ["AKSNodeClass", "Node", "NodeClaim", "NodeFleet", "NodeOverlay", "NodePool"];
 
-/// What is done with the text at a place.
+/// Callback for the text at a place.
 type Visit<'a> = &'a mut dyn FnMut(&mut Arc<str>, Role);
 
-/// Shows each name of an object.
+/// Calls `note` with each name of an object.
 pub(super) fn each(object: &Tree, note: &mut impl FnMut(&Arc<str>, Role)) {
     let mut object = object.clone();
     walk_object(&mut object, &mut |text, role| note(text, role));
 }
 
-/// Replaces each name of an object, and what ids of Azure name in it; a provider ID of another form by a digest.
+/// Replaces each name of an object, and the names in Azure IDs; a provider ID of another form is replaced by a digest.
 pub(super) fn replace(object: &mut Tree, text: &impl Fn(&str) -> Arc<str>) {
     for field in ["spec", "status"] {
         if let Some(id) = object.get_mut(field).and_then(|field| field.get_mut("providerID"))
@@ -55,7 +55,7 @@ pub(super) fn replace(object: &mut Tree, text: &impl Fn(&str) -> Arc<str>) {
             && !id.is_empty()
             && azure_id(id).is_none()
         {
-            // Azure does not heed letter case in it, and a node and its claim may differ in that.
+            // Provider IDs are case-insensitive in Azure, and a node and its claim may differ in case.
             let digest = Digest::of_bytes(id.to_ascii_lowercase().as_bytes()).base32(20);
             *id = Arc::from(format!("azure:///{digest}"));
         }
@@ -87,7 +87,7 @@ fn walk_object(object: &mut Tree, visit: Visit<'_>) {
     walk(object, visit);
 }
 
-/// Of what belongs to the cluster volumes are named after claims, and name them.
+/// Visits the names of a cluster-scoped object: volumes are named after claims, and reference them.
 fn of_cluster(object: &mut Tree, visit: Visit<'_>) {
     let kind = object.text("kind").unwrap_or_default();
     if OF_NODES.contains(&kind) {
@@ -105,7 +105,7 @@ fn of_cluster(object: &mut Tree, visit: Visit<'_>) {
     at(object, &["spec", "source", "persistentVolumeName"], Role::Volume, visit);
 }
 
-/// Visits the text at the end of these keys.
+/// Visits the text at a path of keys.
 fn at(tree: &mut Tree, keys: &[&str], role: Role, visit: Visit<'_>) {
     let mut place = Some(tree);
     for key in keys {
@@ -174,7 +174,7 @@ fn texts(list: &mut Tree, role: Role, visit: Visit<'_>) {
     each_item(list, |item| at(item, &[], role, visit));
 }
 
-/// Visits the groups that annotations of a pod name.
+/// Visits the groups named in a pod's annotations.
 fn groups_of(annotations: &mut Tree, visit: Visit<'_>) {
     let Value::Map(entries) = &mut annotations.value else { return };
     for entry in entries.iter_mut().filter(|entry| GROUP_ANNOTATIONS.contains(&&*entry.key)) {

@@ -1,8 +1,8 @@
-//! Objects that an operator makes pods of, in a way that only the operator knows: named with the replicas that they
-//! ask for, never planned.
+//! Objects from which an operator creates pods in a way that only it knows: reported with their replicas, never
+//! planned.
 //!
-//! An object is one by its looks (a number of replicas, containers or steps with an image) or by a table of the best known
-//! kinds. What other tools and controllers mean by the same words is no such object.
+//! An object is recognised by its shape (a number of replicas, containers or steps with an image) or by a table of
+//! well-known kinds. Objects of other tools and controllers that use the same fields differently do not count.
 
 mod table;
 #[cfg(test)]

@@ -1,13 +1,13 @@
-//! The best known kinds of operators, with where they say how many pods they want; and the groups and kinds that are
-//! never taken for one.
+//! Well-known kinds of operators, with the paths of their pod counts; and groups and kinds that are never treated as
+//! one.
 
 use super::super::kind::READ_KINDS;
 
-/// Where in an object numbers stand, beside `replicas`, `instances` and `replicaCount` in its spec, which are found
-/// without being told; `*` is every item of a list or value of a map.
+/// Paths of pod counts in an object, besides `replicas`, `instances` and `replicaCount` in its spec, which are found
+/// without a path; `*` is every item of a list or value of a map.
 type Paths = &'static [&'static [&'static str]];
 
-/// Group, kind and paths. A kind without a path is an operator's whether it says a number or not.
+/// Group, kind and paths. A kind without a path belongs to an operator whether or not it states a number.
 const KNOWN: [(&str, &str, Paths); 55] = [
     ("acid.zalan.do", "postgresql", &[&["spec", "numberOfInstances"]]),
     ("apm.k8s.elastic.co", "ApmServer", &[&["spec", "count"]]),
@@ -74,8 +74,7 @@ const KNOWN: [(&str, &str, Paths); 55] = [
     ("trainer.kubeflow.org", "TrainJob", &[&["spec", "trainer", "numNodes"]]),
 ];
 
-/// Groups whose objects make no pods of their own, by what they end in: rules about manifests, certificates, and
-/// resources of clouds.
+/// Suffixes of groups whose objects never create pods themselves: policies, certificates, and cloud resources.
 const NEVER: [&str; 10] = [
     "azure.com",
     "cert-manager.io",
@@ -89,20 +88,20 @@ const NEVER: [&str; 10] = [
     "upbound.io",
 ];
 
-/// Returns where a well-known kind says how many pods it wants; `None` of other kinds.
+/// Returns the paths of the pod counts of a well-known kind; `None` for other kinds.
 pub(super) fn paths(group: &str, kind: &str) -> Option<Paths> {
     KNOWN.iter().find(|(of, known, _)| *of == group && *known == kind).map(|(_, _, paths)| *paths)
 }
 
-/// Returns whether a kind that is not well known may be an operator's, by what it says.
+/// Returns whether a kind that is not well known may belong to an operator.
 pub(super) fn may_be_operated(group: &str, kind: &str) -> bool {
     let is_within = |of: &str| group == of || group.strip_suffix(of).is_some_and(|rest| rest.ends_with('.'));
-    // The groups of Kubernetes and of its special interest groups: their kinds are read, or make no pods unseen.
+    // Groups of Kubernetes and its special interest groups: their kinds are read, or create no unknown pods.
     let is_own = !group.contains('.') || is_within("k8s.io") || is_within("x-k8s.io");
     let is_read = READ_KINDS.contains(&(group, kind)) || matches!(group, "karpenter.sh" | "nodeform.dev");
-    // The replicas of a topic are copies of its data; those of a machine set are machines.
+    // Replicas of a topic are copies of its data; those of a machine set are machines.
     let is_of_another_sense = kind.ends_with("Topic") || kind.starts_with("Machine");
-    // What others refer to runs nothing by itself: Tekton makes pods of runs alone.
+    // Definitions do not run by themselves: Tekton only creates pods for runs.
     let is_definition = is_within("tekton.dev") || kind.ends_with("Template");
     !is_own && !is_definition && !is_read && !is_of_another_sense && !NEVER.iter().any(|of| is_within(of))
 }

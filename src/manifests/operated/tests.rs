@@ -1,7 +1,7 @@
 use super::{Operated, by_kind};
 use crate::manifests::tests::objects;
 
-/// Objects as `group kind: spec` -> what is said of them.
+/// Returns the reported lines for objects given as `group kind: spec`.
 fn said(objects_of: &[(&str, &str, &str)]) -> Vec<String> {
     let text: String = objects_of
         .iter()

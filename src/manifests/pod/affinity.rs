@@ -12,20 +12,20 @@ use crate::manifests::cursor::Cursor;
 
 use super::selector::{self, About};
 
-/// What `spec.affinity` says.
+/// Contents of `spec.affinity`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Affinity {
-    /// About nodes.
+    /// Node affinity.
     pub node: NodeAffinity,
-    /// Required: near such pods.
+    /// Required pod affinity.
     pub required: Vec<PodAffinityTerm>,
-    /// Required: away from such pods.
+    /// Required pod anti-affinity.
     pub required_anti: Vec<PodAffinityTerm>,
-    /// Wished for: near such pods.
+    /// Preferred pod affinity.
     pub preferred: Vec<Preferred<PodAffinityTerm>>,
-    /// Wished for: away from such pods.
+    /// Preferred pod anti-affinity.
     pub preferred_anti: Vec<Preferred<PodAffinityTerm>>,
-    /// Rules that are used and not held above.
+    /// Other rules in use that have no field above.
     pub other_rules: BTreeMap<SchedulingRule, Strength>,
 }
 
@@ -79,11 +79,11 @@ fn node_affinity(written: Cursor<'_>, rules: &mut BTreeMap<SchedulingRule, Stren
     NodeAffinity { required, preferred: preferred.collect() }
 }
 
-/// The only field of a node that a term may ask about (Kubernetes, `NodeSelectorTerm.matchFields`).
+/// The only node field that a term may use (Kubernetes, `NodeSelectorTerm.matchFields`).
 const NODE_NAME: &str = "metadata.name";
 
-/// Reads a term about nodes; `None` for a term without requirements, which selects no node. A node's name is asked for as
-/// its label `kubernetes.io/hostname`, which is the same on AKS; `uses_fields` is told.
+/// Reads a node term; `None` for a term without requirements, which selects no node. A node's name is required through
+/// its label `kubernetes.io/hostname`, which is the same on AKS, and `uses_fields` is called.
 fn node_term(term: Cursor<'_>, mut uses_fields: impl FnMut()) -> Option<Requirements> {
     let mut requirements = selector::expressions(term, "matchExpressions", About::Nodes);
     for field in term.items("matchFields") {
@@ -131,7 +131,7 @@ fn pod_term(term: Cursor<'_>, labels: &BTreeMap<LabelKey, Arc<str>>) -> Option<P
     };
     selector::keys_fault(term, &["matchLabelKeys", "mismatchLabelKeys"]);
     let mut pods = selector::read(term, "labelSelector");
-    // The API server folds these into the selector when a pod is made; a template still has them apart.
+    // The API server merges these into the selector when a pod is created; in a template they are still separate.
     let folds = [("matchLabelKeys", Operator::In), ("mismatchLabelKeys", Operator::NotIn)];
     for (field, operator) in folds {
         for key in term.texts(field) {

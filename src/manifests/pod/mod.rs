@@ -1,6 +1,6 @@
-//! Pod templates and pods -> what the scheduler reads of them.
+//! Reads the scheduling-relevant fields of pod templates and pods.
 //!
-//! Everything that Kubernetes' scheduler reads is read here; nothing is decided.
+//! Reads everything that kube-scheduler reads; never decides anything.
 
 pub mod affinity;
 pub mod ports;
@@ -22,46 +22,46 @@ use super::cursor::Cursor;
 use super::group;
 use requests::Written;
 
-/// What a pod or a pod template says.
+/// Contents of a pod or a pod template.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PodBody {
-    /// What the scheduler reads; the priority is not resolved yet.
+    /// The scheduling-relevant fields; the priority is not resolved yet.
     pub spec: PodSpec,
-    /// `priority`, as an admitted pod has it.
+    /// `priority` of an admitted pod.
     pub priority: Option<i32>,
     /// `priorityClassName`.
     pub priority_class: Option<Arc<str>>,
-    /// Whether `preemptionPolicy` is `Never`, where it is said: an admitted pod always says it.
+    /// Whether `preemptionPolicy` is `Never`, if it is set; admitted pods always have it.
     pub never_preempts: Option<bool>,
-    /// What admission still changes, of a pod that no API server has seen.
+    /// Data for admission, if no API server has admitted the pod.
     pub unadmitted: Option<Unadmitted>,
 }
 
-/// What the API server's admission reads of a pod.
+/// Data that the API server's admission reads from a pod.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Unadmitted {
-    /// What its containers say about resources.
+    /// Resources of its containers, as written.
     pub written: Written,
     /// `runtimeClassName`.
     pub runtime_class: Option<Arc<str>>,
 }
 
 impl PodBody {
-    /// Returns the pod as one that the API server has admitted: nothing more changes it.
+    /// Marks the pod as admitted by an API server: admission no longer changes it.
     #[must_use]
     pub fn admitted(self) -> Self {
         Self { unadmitted: None, ..self }
     }
 
-    /// Returns the pod with the group that its annotations name, where its `spec` names none.
+    /// Returns the pod with the group named in its annotations, if its `spec` names none.
     #[must_use]
     pub fn grouped<K: AsRef<str>>(mut self, annotations: &BTreeMap<K, Arc<str>>) -> Self {
         self.spec.group = self.spec.group.or_else(|| group::of_annotations(annotations));
         self
     }
 
-    /// Returns the pod of a DaemonSet without the node's name that its controller wrote into each term, so that the pods of
-    /// all nodes ask for the same. That match fields are used stays known.
+    /// Removes the node name that the DaemonSet controller adds to each term of a pod, so that the pods on all nodes
+    /// have equal specs. The use of match fields stays recorded.
     #[must_use]
     pub fn unpinned(mut self) -> Self {
         if self.spec.other_rules.contains_key(&SchedulingRule::MatchFields) {
@@ -77,13 +77,13 @@ impl PodBody {
     }
 }
 
-/// Reads the node that a pod, or every pod of a template, is bound to.
+/// Reads the node name of a pod, or of every pod of a template.
 #[must_use]
 pub fn node(spec: Cursor<'_>) -> Option<NodeName> {
     spec.text("nodeName").filter(|name| !name.is_empty()).map(NodeName::new)
 }
 
-/// Reads the `spec` of a pod or of a template with these labels. `status` is that of a pod that exists.
+/// Reads the `spec` of a pod or template with these labels. `status` is that of an existing pod.
 #[must_use]
 pub fn read(
     spec: Cursor<'_>,
@@ -114,7 +114,7 @@ pub fn read(
     if !spec.items("resourceClaims").is_empty() {
         other_rules.insert(SchedulingRule::ResourceClaims, Strength::Required);
     }
-    // An admitted pod carries its class' overhead and node selector; a template does not know them.
+    // An admitted pod has its class' overhead and node selector; a template does not.
     let runtime_class = spec.text("runtimeClassName").filter(|name| !name.is_empty()).cloned();
     if runtime_class.is_some() && spec.get("overhead").is_none() && status.is_none() {
         other_rules.insert(SchedulingRule::RuntimeClass, Strength::Preferred);
@@ -156,7 +156,7 @@ pub fn read(
     })
 }
 
-/// Reads whether `preemptionPolicy`, of a pod or a PriorityClass, is `Never`; nothing where it is not said.
+/// Reads whether the `preemptionPolicy` of a pod or PriorityClass is `Never`; `None` if it is not set.
 #[must_use]
 pub fn never_preempts(holder: Cursor<'_>) -> Option<bool> {
     let policy = holder.text("preemptionPolicy").filter(|policy| !policy.is_empty())?;
@@ -172,7 +172,7 @@ pub fn never_preempts(holder: Cursor<'_>) -> Option<bool> {
     }
 }
 
-/// Adds the faults of fields that are misspelt.
+/// Adds the faults of misspelt fields.
 fn misspelt(spec: Cursor<'_>) {
     for entry in spec.tree.as_map().into_iter().flatten() {
         if let Some(meant) = pod_fields::meant(&entry.key) {
@@ -182,10 +182,10 @@ fn misspelt(spec: Cursor<'_>) {
     }
 }
 
-/// The numbers of 32 bits, in which Kubernetes holds priorities and counts.
+/// Range of 32-bit integers, which Kubernetes uses for priorities and counts.
 pub const I32_RANGE: std::ops::RangeInclusive<i64> = -2_147_483_648..=2_147_483_647;
 
-/// Returns whether these amounts say nothing of CPU and memory.
+/// Returns whether these amounts include neither CPU nor memory.
 #[must_use]
 pub fn is_silent(asked: &Resources) -> bool {
     ![ResourceName::Cpu, ResourceName::Memory].iter().any(|name| asked.names(name))

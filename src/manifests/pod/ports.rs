@@ -1,4 +1,4 @@
-//! Ports of the node that a pod takes for itself.
+//! Host ports of a pod.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use super::requests::is_sidecar;
 const PROTOCOLS: [(&str, Protocol); 3] =
     [("TCP", Protocol::Tcp), ("UDP", Protocol::Udp), ("SCTP", Protocol::Sctp)];
 
-/// Reads the host ports of containers and sidecars; every port of a pod that uses the host's network.
+/// Reads the host ports of containers and sidecars; with host networking, all ports of a pod.
 #[must_use]
 pub fn read(spec: Cursor<'_>) -> BTreeSet<HostPort> {
     let is_on_host = spec.flag("hostNetwork");
@@ -36,7 +36,7 @@ pub fn read(spec: Cursor<'_>) -> BTreeSet<HostPort> {
 
 fn one(port: Cursor<'_>, is_on_host: bool) -> Option<HostPort> {
     let container_port = port.integer("containerPort", 1..=65_535);
-    // Zero is how Go writes a port that is not set.
+    // Go writes an unset port as zero.
     let host_port = port.integer("hostPort", 0..=65_535).filter(|number| *number > 0);
     let number = host_port.or(container_port.filter(|_| is_on_host))?;
     let names = PROTOCOLS.map(|(name, _)| name);

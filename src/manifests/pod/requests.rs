@@ -1,8 +1,8 @@
-//! What a pod asks for, counted as Kubernetes counts it.
+//! Resource requests of a pod, computed as in Kubernetes.
 //!
-//! Limits stand in for requests that are not said. Init containers run one after another, each beside the
-//! sidecars that were started before it; the pod takes the larger of that and of its containers together.
-//! What the pod as a whole says replaces that; overhead comes on top.
+//! Limits replace missing requests. Init containers run one after another, each beside the sidecars started before it;
+//! the pod's request is the maximum of that and of the sum of its containers. Pod-level requests replace that; overhead
+//! is added.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,55 +11,55 @@ use crate::model::{ResourceName, Resources};
 
 use crate::manifests::cursor::{Amounts, Cursor};
 
-/// What a pod asks for.
+/// Requests of a pod.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Requests {
-    /// What its containers, or it as a whole, ask for.
+    /// Requests of its containers, or of the pod as a whole.
     pub asked: Resources,
-    /// That with overhead and the pod itself: what a node must have.
+    /// The same plus overhead and the pod itself: the resources required on a node.
     pub total: Resources,
 }
 
 /// When a container runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
-    /// Before the others, to its end.
+    /// Before the main containers, until it completes.
     Init,
-    /// From its turn before the others to the end of the pod.
+    /// From its turn among the init containers until the pod ends.
     Sidecar,
-    /// As long as the pod.
+    /// For the whole life of the pod.
     Main,
 }
 
-/// A container with what it asks for; a limit has made the request that was not said.
+/// A container with its requests; limits have replaced missing requests.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Container {
-    /// Its name; empty where it has none.
+    /// Its name; empty if it has none.
     pub name: Arc<str>,
     /// When it runs.
     pub stage: Stage,
-    /// What it asks for.
+    /// Its requests.
     pub requests: Resources,
-    /// The most that it may take.
+    /// Its limits.
     pub limits: Resources,
 }
 
-/// What a pod says about its resources.
+/// Resources of a pod, as written.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Written {
-    /// Its containers, those first that start first.
+    /// Its containers, in starting order.
     pub containers: Vec<Container>,
-    /// What it asks for as a whole.
+    /// Pod-level requests.
     pub pod_requests: Resources,
-    /// The most that it may take as a whole.
+    /// Pod-level limits.
     pub pod_limits: Resources,
-    /// What the pod takes beside its containers.
+    /// Overhead of the pod besides its containers.
     pub overhead: Resources,
 }
 
 impl Written {
-    /// Reads what a pod says. `status` is that of a pod that exists: while a container is resized, the larger
-    /// of what is wanted and of what it has counts; what it has alone where its node never can do it
+    /// Reads the resources of a pod. `status` is that of an existing pod: while a container is resized, the maximum of
+    /// the desired and the actual resources counts; only the actual ones count if its node can never resize it
     /// (condition `PodResizePending`, reason `Infeasible`).
     #[must_use]
     pub fn read(spec: Cursor<'_>, status: Option<Cursor<'_>>) -> Self {
@@ -82,11 +82,11 @@ impl Written {
         }
     }
 
-    /// Returns what it comes to.
+    /// Returns the resulting requests.
     #[must_use]
     pub fn requests(&self) -> Requests {
         let mut asked = self.sum(|container| &container.requests);
-        // Its limits stand in only for what no container asks for, as the API server fills them in.
+        // Pod-level limits only apply to resources that no container requests, as in the API server's defaulting.
         for (name, amount) in self.pod_limits.iter() {
             if !asked.names(name) {
                 asked.set(name.clone(), amount);
@@ -100,8 +100,8 @@ impl Written {
         Requests { asked, total }
     }
 
-    /// Returns why the API server would refuse the pod: what it counts whole, such as GPUs and huge pages, cannot be
-    /// shared out beyond what there is, so that a container's limit of it has to be there and what it asks for.
+    /// Returns why the API server would reject the pod: resources that cannot be overcommitted, such as GPUs and huge
+    /// pages, need a container limit equal to the request.
     #[must_use]
     pub fn overcommitted(&self) -> Option<String> {
         self.containers.iter().find_map(|container| {
@@ -139,10 +139,10 @@ impl Written {
     }
 }
 
-/// Returns whether an init container keeps running beside the containers.
+/// Returns whether an init container keeps running beside the main containers.
 #[must_use]
 pub fn is_sidecar(container: Cursor<'_>) -> bool {
-    // `Always` stands first; the others are those of Kubernetes 1.34 and end like any init container.
+    // `Always` is first; the others are from Kubernetes 1.34 and terminate like any init container.
     container.choice("restartPolicy", &["Always", "OnFailure", "Never"]) == Some(0)
 }
 
@@ -176,12 +176,12 @@ fn requests_or_limits(resources: Cursor<'_>, limits: &Resources) -> Resources {
     requests
 }
 
-/// What the containers of a pod that exists have.
+/// Actual resources of the containers of an existing pod.
 #[derive(Default)]
 struct Held {
-    /// What was allocated to each, or it runs with: the larger, by its name.
+    /// Maximum of the allocated and the running resources of each container, by name.
     containers: BTreeMap<Arc<str>, Resources>,
-    /// Whether its node never can give it what it asks for now.
+    /// Whether its node can never provide the desired resources.
     is_infeasible: bool,
 }
 

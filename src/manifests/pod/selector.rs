@@ -6,17 +6,17 @@ use crate::manifests::cursor::Cursor;
 use crate::manifests::meta::is_subdomain;
 use crate::manifests::tree::shortened;
 
-/// The longest name of a label, without what stands before the `/`.
+/// Maximum length of a label name, without the prefix before the `/`.
 const NAME_LENGTH_MAX: usize = 63;
 
-/// Which labels an expression is about, which decides its operators.
+/// Subject of an expression, which determines its operators.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum About {
     /// Labels of pods or namespaces.
     Pods,
-    /// Labels of nodes: bounds too, and old keys become the stable ones.
+    /// Labels of nodes: with bounds, and with old keys replaced by the stable ones.
     Nodes,
-    /// Labels of nodes as a NodeClaim asks for them: Karpenter's further bounds too.
+    /// Labels of nodes in a NodeClaim: with Karpenter's additional bounds.
     Claims,
 }
 
@@ -29,7 +29,7 @@ impl About {
         }
     }
 
-    /// Returns the key that is meant.
+    /// Returns the normalized key.
     #[must_use]
     pub fn key(self, key: &str) -> LabelKey {
         match self {
@@ -39,7 +39,7 @@ impl About {
     }
 }
 
-/// Reads a field of expressions; all of them must hold.
+/// Reads a field with expressions, all of which must match.
 #[must_use]
 pub fn expressions(parent: Cursor<'_>, key: &str, about: About) -> Requirements {
     let mut requirements = Requirements::none();
@@ -91,7 +91,7 @@ fn is_one_integer(values: &[&std::sync::Arc<str>]) -> bool {
     matches!(values, [value] if value.parse::<i64>().is_ok())
 }
 
-/// Reads a field that selects pods or namespaces; `None` where it is absent.
+/// Reads a field that selects pods or namespaces; `None` if it is absent.
 #[must_use]
 pub fn read(parent: Cursor<'_>, key: &str) -> Option<LabelSelector> {
     let selector = parent.get(key)?;
@@ -103,12 +103,12 @@ pub fn read(parent: Cursor<'_>, key: &str) -> Option<LabelSelector> {
     Some(LabelSelector(requirements))
 }
 
-/// Adds the faults of a field of labels whose keys cannot be ones.
+/// Adds the faults of a field with labels that have invalid keys.
 pub fn keys_of(parent: Cursor<'_>, field: &str) {
     parent.entries(field).into_iter().for_each(|(key, value)| key_fault(value, key));
 }
 
-/// Adds the faults of a field of labels whose keys or values cannot be ones.
+/// Adds the faults of a field with labels that have invalid keys or values.
 pub fn labels_of(parent: Cursor<'_>, field: &str) {
     keys_of(parent, field);
     for (key, value) in parent.entries(field) {
@@ -123,12 +123,12 @@ pub fn labels_of(parent: Cursor<'_>, field: &str) {
     }
 }
 
-/// Returns whether something else fills a text in before the API server sees it, such as Flux's substitutions.
+/// Returns whether a text is substituted before the API server sees it, for instance by Flux.
 fn is_filled_in(text: &str) -> bool {
     text.contains("${") || text.contains("{{")
 }
 
-/// Adds the fault that a label cannot have this key: what the API server refuses. What is filled in later is not judged.
+/// Adds the fault of an invalid label key, as rejected by the API server. Keys to be substituted are not checked.
 fn key_fault(written: Cursor<'_>, key: &str) {
     if !is_filled_in(key) && !is_key(key) {
         let message = format!("is of a label that cannot be: {:?}", shortened(key));
@@ -138,13 +138,13 @@ fn key_fault(written: Cursor<'_>, key: &str) {
     }
 }
 
-/// Returns whether a label can have this key: what Kubernetes calls a qualified name.
+/// Returns whether a text is a valid label key: a "qualified name" in Kubernetes.
 fn is_key(key: &str) -> bool {
     let (prefix, name) = key.rsplit_once('/').map_or((None, key), |(prefix, name)| (Some(prefix), name));
     !name.is_empty() && is_value(name) && prefix.is_none_or(is_subdomain)
 }
 
-/// Returns whether a label can have this value.
+/// Returns whether a text is a valid label value.
 fn is_value(text: &str) -> bool {
     let bytes = text.as_bytes();
     let is_end = |byte: Option<&u8>| byte.is_none_or(u8::is_ascii_alphanumeric);
@@ -155,8 +155,8 @@ fn is_value(text: &str) -> bool {
         && bytes.iter().all(is_inside)
 }
 
-/// Adds the faults of fields that take labels of the pod into its `labelSelector`: what the API server refuses. Where a pod
-/// exists it has folded them in as expressions already.
+/// Adds the faults of fields that add labels of the pod to its `labelSelector`, as rejected by the API server. In
+/// existing pods, the API server has already merged them as expressions.
 pub fn keys_fault(written: Cursor<'_>, fields: &[&str]) {
     let selector = written.get("labelSelector");
     let wanted = selector.map(|selector| selector.entries("matchLabels")).unwrap_or_default();

@@ -50,7 +50,7 @@ fn one(written: Cursor<'_>) -> Option<SpreadConstraint> {
     let honors_node_affinity = honors("nodeAffinityPolicy", true);
     let honors_node_taints = honors("nodeTaintsPolicy", false);
     let match_label_keys = written.texts("matchLabelKeys").into_iter().map(LabelKey::new).collect();
-    // Nothing is left out before here, so that every fault is told.
+    // Nothing returns early before this, so that every fault is reported.
     Some(SpreadConstraint {
         topology_key: About::Nodes.key(key?),
         max_skew: max_skew?,

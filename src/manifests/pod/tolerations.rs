@@ -1,4 +1,4 @@
-//! Taints and tolerations, as they are written.
+//! Taints and tolerations, as written.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which volumes may tie a pod to a zone or a node.
+//! Volumes that may tie a pod to a zone or a node.
 
 use std::sync::Arc;
 
@@ -6,9 +6,8 @@ use crate::manifests::cursor::Cursor;
 use crate::manifests::storage::asked_class;
 use crate::model::storage::{OwnClaim, PodVolume};
 
-/// Returns the volumes that may tie the pod: claims, generic ephemeral volumes, and disks by their name.
-/// Volumes that every node can mount (config maps, secrets, projected ones, host paths, file shares, and
-/// volumes that a CSI driver makes on the spot) do not.
+/// Returns the volumes that may tie the pod: claims, generic ephemeral volumes, and disks by name. Volumes that every
+/// node can mount (config maps, secrets, projected ones, host paths, file shares, and CSI inline volumes) do not count.
 #[must_use]
 pub fn read(spec: Cursor<'_>) -> Vec<PodVolume> {
     let mut volumes: Vec<PodVolume> = spec.items("volumes").into_iter().filter_map(volume).collect();
@@ -34,7 +33,7 @@ fn volume(written: Cursor<'_>) -> Option<PodVolume> {
     Some(PodVolume::Ephemeral(OwnClaim { name: name(written), class }))
 }
 
-/// Returns the claims that a StatefulSet makes for each of its pods.
+/// Returns the claims that a StatefulSet creates for each of its pods.
 #[must_use]
 pub fn templates(spec: Cursor<'_>) -> Vec<PodVolume> {
     let template = |template: Cursor<'_>| {
@@ -45,7 +44,7 @@ pub fn templates(spec: Cursor<'_>) -> Vec<PodVolume> {
     spec.items("volumeClaimTemplates").into_iter().map(template).collect()
 }
 
-/// Returns the name of a volume or of a template; one without a name ties the pod all the same.
+/// Returns the name of a volume or template; one without a name still ties the pod.
 fn name(named: Cursor<'_>) -> Arc<str> {
     named.text("name").cloned().unwrap_or_else(|| Arc::from(""))
 }

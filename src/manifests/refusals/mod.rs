@@ -1,8 +1,8 @@
-//! What Azure refused, as Events and NodeClaims tell it.
+//! Azure's refusals, as reported in Events and NodeClaims.
 //!
 //! Karpenter's core writes the Event `InsufficientCapacityError` of a NodeClaim and the reason why a claim is not
-//! `Launched`, its Azure provider the Event `AsyncProvisioningError`. All of them repeat the provider's sentence, and
-//! only that is read: what is not understood, or has no time, is no refusal and never a fault.
+//! `Launched`; its Azure provider writes the Event `AsyncProvisioningError`. All of them repeat the provider's
+//! sentence, and only that is read: text that is not understood, or has no time, is not a refusal and never a fault.
 
 mod words;
 
@@ -17,7 +17,7 @@ use crate::model::{Refusal, RefusedBecause, RefusedPlace, SkuName, Zone, label};
 
 use words::Words;
 
-/// A refusal that was told, and of which NodeClaim.
+/// A reported refusal, with its NodeClaim.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Told {
     words: Words,
@@ -26,14 +26,14 @@ pub struct Told {
     at: Timestamp,
 }
 
-/// Returns the part of a message that says something of a refusal, and nothing of any other message.
+/// Returns the part of a message that reports a refusal; empty for any other message.
 #[must_use]
 pub fn part(message: &str) -> &str {
     words::part(message)
 }
 
 impl Told {
-    /// Reads an Event of either API; `None` where it is about something else.
+    /// Reads an Event of either API; `None` if it is about something else.
     #[must_use]
     pub fn of_event(event: &Tree) -> Option<Self> {
         let about = event.get("involvedObject").or_else(|| event.get("regarding"))?;
@@ -48,7 +48,7 @@ impl Told {
         })
     }
 
-    /// Reads why a NodeClaim was not launched; `None` where it was, or for another reason.
+    /// Reads why a NodeClaim was not launched; `None` if it was, or if the reason is a different one.
     #[must_use]
     pub fn of_claim(claim: &Tree) -> Option<Self> {
         let conditions = claim.at(&["status", "conditions"])?.as_list()?;
@@ -63,12 +63,13 @@ impl Told {
         })
     }
 
-    /// Returns the refusal, with what its NodeClaim adds where the input holds it.
+    /// Returns the refusal, completed from its NodeClaim if the input holds it.
     fn refusal(self, claim: Option<&ClaimObject>) -> Option<Refusal> {
         let Self { words, claim: _, at } = self;
         let until = at.checked_add(words.lasts).ok()?;
         let said = |key: &str| claim?.single(key);
-        // The sentence about a zone does not name the size, the one about all zones not the zone that was tried.
+        // The sentence about one zone does not name the size; the one about all zones does not name the zone that was
+        // tried.
         let size = words.size.clone().or_else(|| match words.because {
             RefusedBecause::ZonalAllocationFailure => {
                 said(label::INSTANCE_TYPE).map(|name| SkuName::new(&*name))
@@ -97,7 +98,7 @@ impl Told {
     }
 }
 
-/// Returns what was refused, sorted; of the same refusal that was told several times the one that lasts longest.
+/// Returns the refusals, sorted; of duplicates, the one that lasts longest.
 #[must_use]
 pub fn refusals(told: Vec<Told>, claims: &[ClaimObject]) -> Vec<Refusal> {
     let claims: BTreeMap<&Arc<str>, &ClaimObject> =
@@ -108,7 +109,7 @@ pub fn refusals(told: Vec<Told>, claims: &[ClaimObject]) -> Vec<Refusal> {
     });
     let mut all: Vec<Refusal> = told.collect();
     all.sort();
-    // Equal ones stand beside each other, the one that lasts longest last.
+    // Equal ones are adjacent, with the longest-lasting one last.
     all.reverse();
     all.dedup_by(|later, earlier| Refusal { until: earlier.until, ..later.clone() } == *earlier);
     all.reverse();

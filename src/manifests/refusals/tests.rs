@@ -1,4 +1,4 @@
-//! What is read of the messages that Karpenter's Azure provider writes.
+//! Parsing the messages of Karpenter's Azure provider.
 
 use crate::manifests::{Objects, Source, read};
 use crate::model::Refusal;
@@ -134,7 +134,7 @@ fn the_same_refusal_is_kept_once_with_the_latest_time_whatever_the_order() {
     );
 }
 
-/// A NodeClaim that asks for one size in one zone and was not launched.
+/// A NodeClaim that requires one size in one zone and was not launched.
 fn claim(status: &str, message: &str) -> String {
     format!(
         "apiVersion: karpenter.sh/v1\nkind: NodeClaim\nmetadata: {{name: default-x}}\nspec:\n  nodeClassRef: {{group: \

@@ -1,7 +1,7 @@
-//! The sentences in which Karpenter's Azure provider says that Azure refused a VM, and what each comes to.
+//! Parses the sentences in which Karpenter's Azure provider reports that Azure refused a VM.
 //!
-//! The provider puts its own sentence in the place of Azure's and hands it on inside others. A sentence that was cut
-//! off before it says all that it has to say, or that is not one of these, says nothing: it is never an error.
+//! The provider replaces Azure's sentence with its own, embedded in others. A sentence that is truncated, or is not one
+//! of these, is ignored: it is never an error.
 
 use std::ops::Range;
 
@@ -9,69 +9,69 @@ use jiff::SignedDuration;
 
 use crate::model::{CapacityType, RefusedBecause, RefusedPlace, SkuName, Zone};
 
-/// For how long the quota of a family counts as used up: smaller sizes may still fit. The provider waits for an hour
-/// where the limit is 0, which its sentence does not say.
+/// Time for which the quota of a family counts as exhausted; smaller sizes may still fit. The provider waits for an
+/// hour if the limit is 0, which its sentence does not state.
 const QUOTA: SignedDuration = SignedDuration::from_mins(10);
-/// For how long the quota of spot counts as used up.
+/// Time for which the spot quota counts as exhausted.
 const QUOTA_OF_SPOT: SignedDuration = SignedDuration::from_hours(1);
-/// For how long there counts to be no room, and spot as sold out.
+/// Time for which capacity counts as unavailable, and spot as sold out.
 const NO_ROOM: SignedDuration = SignedDuration::from_hours(1);
-/// For how long a size counts as not sold that is not about spot: that seldom changes within a day.
+/// Time for which a size counts as not sold, except for spot: this rarely changes within a day.
 const NOT_SOLD: SignedDuration = SignedDuration::from_hours(23);
 
-/// The longest name of a size or zone that is taken for one.
+/// Maximum length of a text that is accepted as the name of a size.
 const NAME_LENGTH_MAX: usize = 80;
 
-/// What a message says of a refusal.
+/// A refusal parsed from a message.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Words {
-    /// Why.
+    /// The reason.
     pub(super) because: RefusedBecause,
-    /// The size; `None` where the sentence names none.
+    /// The size; `None` if the sentence names none.
     pub(super) size: Option<SkuName>,
-    /// Where.
+    /// The zones.
     pub(super) place: RefusedPlace,
-    /// Bought in which way; `None` for both.
+    /// The capacity type; `None` for both.
     pub(super) capacity_type: Option<CapacityType>,
-    /// For how long the provider leaves such offerings alone: its own times, in minutes and hours.
+    /// Time for which the provider avoids such offerings: its own values, in minutes and hours.
     pub(super) lasts: SignedDuration,
-    /// Where the sentence stands in the message.
+    /// Range of the sentence in the message.
     stands: Range<usize>,
 }
 
-/// Finds what a message says of a refusal.
+/// Finds a refusal in a message.
 pub(super) fn read(message: &str) -> Option<Words> {
     FORMS.iter().find_map(|form| form.read(message))
 }
 
-/// Returns the part of a message that says something of a refusal; the rest may name anything.
+/// Returns the part of a message that reports a refusal; the rest may name anything.
 pub(super) fn part(message: &str) -> &str {
     read(message).map_or("", |words| &message[words.stands])
 }
 
-/// A sentence: what stands in it one after the other, and what it comes to.
+/// A sentence pattern: its parts in order, and its meaning.
 struct Form {
     parts: &'static [Part],
     because: RefusedBecause,
-    /// Where nothing else is said.
+    /// Default, if the sentence does not state it.
     capacity_type: Option<CapacityType>,
     lasts: SignedDuration,
 }
 
-/// A part of a sentence.
+/// A part of a sentence pattern.
 enum Part {
     Text(&'static str),
     Size,
-    /// The zone, which is meant alone.
+    /// The zone that is affected.
     Zone,
-    /// The zone that was tried: what is meant is every zone, or where no zone is asked for.
+    /// The zone that was tried: every zone is affected, or offerings without a zone if none was requested.
     Tried,
     Bought,
 }
 
 use Part::{Bought, Size, Text, Tried, Zone as InZone};
 
-/// The sentences; of two that begin alike the longer one stands first.
+/// The sentence patterns; of two with the same beginning, the longer one is first.
 const FORMS: &[Form] = &[
     Form {
         parts: &[Text("has reached the regional vCPU quota for spot")],
@@ -176,7 +176,7 @@ impl Form {
 }
 
 impl Part {
-    /// Takes the part off the text; `None` where something else stands there.
+    /// Removes the part from the text; `None` if the text does not begin with it.
     fn take<'t>(&self, text: &'t str, words: &mut Words) -> Option<&'t str> {
         if let Text(wanted) = self {
             return text.strip_prefix(wanted);
@@ -202,12 +202,13 @@ fn named(name: &str) -> Option<&str> {
     Some(name).filter(|name| !name.is_empty() && name.len() <= NAME_LENGTH_MAX)
 }
 
-/// Returns a zone as its label has it: older versions wrote nothing where no zone was asked for.
+/// Returns a zone as in its label: older versions wrote nothing if no zone was requested.
 fn zone(name: &str) -> Zone {
     Zone::new(if name.is_empty() { "0" } else { name })
 }
 
-/// Returns what is meant where Azure was asked for a VM in this zone and has none in any: every zone, or none.
+/// Returns the affected zones if a VM in this zone was requested and Azure has none in any zone: every zone, or no
+/// zone.
 pub(super) fn scope(tried: &Zone) -> RefusedPlace {
     if tried.as_str() == "0" { RefusedPlace::Zone(tried.clone()) } else { RefusedPlace::EveryZone }
 }

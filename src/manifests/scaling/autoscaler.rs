@@ -1,5 +1,4 @@
-//! HorizontalPodAutoscalers, and KEDA's ScaledObjects and ScaledJobs: what they scale, and between which
-//! bounds.
+//! Reads HorizontalPodAutoscalers, and KEDA's ScaledObjects and ScaledJobs: their targets and bounds.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,23 +13,23 @@ use crate::model::Workload;
 pub struct Autoscaler {
     /// Kind, namespace and name.
     pub id: Workload,
-    /// What made it, if anything did.
+    /// Its owner, if it has one.
     pub owner: Option<Workload>,
-    /// What it scales.
+    /// The scaled workload.
     pub target: Workload,
-    /// The fewest replicas that it goes down to.
+    /// Minimum number of replicas.
     pub least: i64,
-    /// The fewest while there is work: above [`Self::least`] where KEDA's `idleReplicaCount` is below.
+    /// Minimum while there is work: above [`Self::least`] if KEDA's `idleReplicaCount` is lower.
     pub smallest: i64,
-    /// The most.
+    /// Maximum number of replicas.
     pub most: i64,
-    /// How many its status wants, or else sees.
+    /// Desired replicas in its status, or else current ones.
     pub now: Option<i64>,
-    /// How many there are while it is paused at a number.
+    /// Number of replicas if it is paused at a fixed number.
     pub fixed: Option<i64>,
-    /// Whether it is paused wherever it was.
+    /// Whether it is paused at the current number.
     pub is_paused: bool,
-    /// The HorizontalPodAutoscaler that KEDA makes for it.
+    /// The HorizontalPodAutoscaler that KEDA creates for it.
     pub makes: Option<Arc<str>>,
 }
 
@@ -85,7 +84,7 @@ fn horizontal(object: Cursor<'_>, spec: Cursor<'_>, (meta, id, target): Named<'_
     let most = spec.integer("maxReplicas", 1..=2_147_483_647).unwrap_or(least);
     let status = object.get("status");
     let of_status = |key: &str| status.and_then(|status| status.integer(key, REPLICAS));
-    // Before it has seen anything it says zero, which it means only where it may go there.
+    // A new autoscaler reports zero, which is only meant if it may scale to zero.
     let now = [of_status("desiredReplicas"), of_status("currentReplicas")]
         .into_iter()
         .flatten()
@@ -128,7 +127,7 @@ fn keda(object: Cursor<'_>, spec: Cursor<'_>, (meta, id, target): Named<'_>) -> 
     }
 }
 
-/// Reads a ScaledJob as what scales itself, in jobs.
+/// Reads a ScaledJob as an autoscaler of itself, in jobs.
 #[must_use]
 pub fn of_jobs(object: Cursor<'_>, id: &Workload) -> Option<Autoscaler> {
     let meta = Meta::read(object)?;
@@ -148,7 +147,7 @@ pub fn of_jobs(object: Cursor<'_>, id: &Workload) -> Option<Autoscaler> {
     })
 }
 
-/// The bounds of KEDA's kinds.
+/// Bounds of KEDA's kinds.
 struct Bounds {
     least: i64,
     most: i64,
@@ -158,13 +157,13 @@ impl Bounds {
     fn read(spec: Cursor<'_>) -> Self {
         Self {
             least: spec.integer("minReplicaCount", REPLICAS).unwrap_or(0),
-            // KEDA's own default.
+            // KEDA's default.
             most: spec.integer("maxReplicaCount", REPLICAS).unwrap_or(100),
         }
     }
 }
 
-/// Leaves out the autoscalers that KEDA made for a ScaledObject of the input, which takes over what they see.
+/// Removes the autoscalers that KEDA created for a ScaledObject of the input, which inherits their status.
 #[must_use]
 pub fn without_made(mut autoscalers: Vec<Autoscaler>) -> Vec<Autoscaler> {
     let mut makers: BTreeMap<Workload, usize> = BTreeMap::new();

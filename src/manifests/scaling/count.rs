@@ -1,4 +1,4 @@
-//! How many pods an autoscaled workload is planned with, and why so many.
+//! Decides how many pods an autoscaled workload is planned with, and why.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,27 +10,27 @@ use crate::model::Workload;
 use super::autoscaler::Autoscaler;
 use super::{Hpa, Placed};
 
-/// Why a workload is planned with so many pods.
+/// Source of the number of pods of a workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Because {
-    /// The autoscaler's status says so.
+    /// The autoscaler's status.
     Status,
-    /// The workload itself says so.
+    /// The workload itself.
     Written,
-    /// Nothing says how many there are.
+    /// The minimum, because the current number is unknown.
     Smallest,
-    /// Its autoscaler is paused at that number.
+    /// The number at which its autoscaler is paused.
     Paused,
-    /// It has none, and is not autoscaled from there.
+    /// Zero, at which it is not autoscaled.
     Off,
-    /// The user wants the bounds.
+    /// A bound, as requested by the user.
     Bound,
-    /// The user wants that many.
+    /// A number requested by the user.
     Option,
 }
 
 impl Because {
-    /// Returns whether pods that run beyond the number are taken for gone: where the user asks what if.
+    /// Returns whether surplus running pods count as deleted: only for what-if questions of the user.
     #[must_use]
     pub const fn takes_pods(self) -> bool {
         match self {
@@ -40,26 +40,26 @@ impl Because {
     }
 }
 
-/// How many pods, and why.
+/// A number of pods, and its source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// The pods.
+    /// Number of pods.
     pub pods: i64,
-    /// Why.
+    /// Its source.
     pub because: Because,
-    /// The bounds of the autoscaler, where there is one.
+    /// The bounds of the autoscaler, if there is one.
     pub bounds: Option<(i64, i64)>,
 }
 
 impl Decision {
-    /// Makes the decision of the user.
+    /// Creates a decision by the user.
     #[must_use]
     pub const fn option(pods: i64) -> Self {
         Self { pods, because: Because::Option, bounds: None }
     }
 }
 
-/// Decides how many pods a workload has by its autoscalers; of several the one with the most.
+/// Decides the number of pods of a workload from its autoscalers; of several, the highest number wins.
 #[must_use]
 pub fn decide(workload: &WorkloadObject, autoscalers: &[Autoscaler], hpa: Hpa) -> Decision {
     let own = workload.count.replicas;
@@ -77,7 +77,7 @@ fn by_one(workload: &WorkloadObject, autoscaler: &Autoscaler, hpa: Hpa) -> Decis
     } else if *is_paused {
         (now.unwrap_or(count.replicas), Because::Paused)
     } else if count.is_written && count.replicas == 0 && *least > 0 && !is_keda {
-        // Kubernetes takes replicas of zero for the wish not to be scaled.
+        // In Kubernetes, zero replicas disable autoscaling.
         (0, Because::Off)
     } else {
         match (hpa, now) {
@@ -93,7 +93,7 @@ fn by_one(workload: &WorkloadObject, autoscaler: &Autoscaler, hpa: Hpa) -> Decis
     };
     let bounds = Some((*least, *most));
     if workload.kind == WorkloadKind::ScaledJob {
-        // Bounds count jobs; jobs that run go on to their end.
+        // The bounds count jobs; running jobs continue to their end.
         let pods = replicas.saturating_mul(count.pods_of_one).max(count.replicas);
         let because = if because == Because::Bound { Because::Smallest } else { because };
         return Decision { pods, because, bounds };
@@ -101,7 +101,7 @@ fn by_one(workload: &WorkloadObject, autoscaler: &Autoscaler, hpa: Hpa) -> Decis
     Decision { pods: replicas, because, bounds }
 }
 
-/// Says which numbers were taken, those aside that an autoscaler's status says.
+/// Reports the chosen numbers, except those from an autoscaler's status.
 pub fn say(decided: &[(Workload, Decision)], workloads: &[Placed], hpa: Hpa, said: &mut Said) {
     let as_it_runs: BTreeSet<&Workload> =
         workloads.iter().filter_map(|(workload, _)| workload.is_as_it_runs.then_some(&workload.id)).collect();

@@ -1,4 +1,4 @@
-//! Which running pods go when a workload is scaled down: as its controller chooses them.
+//! Chooses the running pods that are deleted when a workload is scaled down, as its controller does.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -16,19 +16,19 @@ use crate::model::{NodeName, PodKey};
 
 use super::Live;
 
-/// How far a pod's start has come; the first go first.
+/// Phase of a pod, in order of deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
     /// It has not started.
     Pending,
-    /// Nobody knows.
+    /// Its phase is unknown.
     Unknown,
-    /// It runs, or does not say.
+    /// It runs, or has no phase.
     #[default]
     Running,
 }
 
-/// What Kubernetes looks at in a pod before it chooses one to go.
+/// State of a pod by which Kubernetes chooses pods to delete.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Standing {
     phase: Phase,
@@ -36,16 +36,16 @@ pub struct Standing {
     /// `controller.kubernetes.io/pod-deletion-cost`.
     cost: i64,
     ready_since: Option<Timestamp>,
-    /// The most restarts of a container.
+    /// Maximum number of restarts of any container.
     restarts: i64,
     created: Option<Timestamp>,
 }
 
-/// The annotation that says how dear a pod is beside others of its workload.
+/// The annotation with a pod's deletion cost relative to other pods of its workload.
 pub const DELETION_COST: &str = "controller.kubernetes.io/pod-deletion-cost";
 
 impl Standing {
-    /// Reads how a pod stands.
+    /// Reads the state of a pod.
     #[must_use]
     pub fn read(meta: &Meta, status: Option<Cursor<'_>>) -> Self {
         let cost = meta.annotations.get(DELETION_COST).and_then(|cost| cost.parse().ok()).unwrap_or(0);
@@ -71,7 +71,7 @@ impl Standing {
     }
 }
 
-/// Takes away the pods that are too many for a workload, and returns which.
+/// Removes the surplus pods of a workload, and returns them.
 pub fn leave(workload: &WorkloadObject, pods: &mut Vec<Live>) -> Vec<PodKey> {
     let is_own = |pod: &LivePod| pod.workload.as_ref() == Some(&workload.id) && !pod.is_terminating;
     let own: Vec<&LivePod> = pods.iter().map(|(pod, _)| pod).filter(|pod| is_own(pod)).collect();
@@ -89,9 +89,9 @@ pub fn leave(workload: &WorkloadObject, pods: &mut Vec<Live>) -> Vec<PodKey> {
     gone
 }
 
-/// Returns the pods in the order in which a ReplicaSet lets them go: those without a node, those that wait,
-/// those that are not ready, those that cost less, those that share their node with others, those that were
-/// ready for less long, those that restarted more, the newer ones; last by name.
+/// Returns the pods in the order in which a ReplicaSet deletes them: pods without a node, in an early phase, not ready,
+/// with a lower deletion cost, with more other pods on their node, ready for a shorter time, with more restarts, newer;
+/// last by name.
 fn ordered(mut pods: Vec<&LivePod>) -> Vec<&LivePod> {
     let mut on_node: BTreeMap<Option<NodeName>, usize> = BTreeMap::new();
     for pod in &pods {

@@ -1,7 +1,7 @@
-//! How many pods workloads have that something else than their manifest scales: an autoscaler, or the user
-//! who asks what if.
+//! Counts the pods of workloads that are scaled by something other than their manifest: an autoscaler, or the user
+//! asking what-if.
 //!
-//! Nothing is measured here: what load there is nobody says.
+//! Never measures anything: the load is unknown.
 
 pub mod autoscaler;
 pub mod count;
@@ -25,36 +25,36 @@ use autoscaler::Autoscaler;
 use count::Decision;
 use option::Scale;
 
-/// How many replicas autoscaled workloads are planned with.
+/// Replica count for autoscaled workloads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Hpa {
-    /// The smallest number that their autoscaler allows.
+    /// The minimum of their autoscaler.
     Min,
-    /// The largest.
+    /// The maximum.
     Max,
-    /// As many as there are now.
+    /// The current number.
     #[default]
     Current,
 }
 
-/// A workload with where it stands, and a pod with what it is.
+/// A workload with its place, and a pod with its body.
 type Placed = (WorkloadObject, Place);
 type Live = (LivePod, Arc<PodBody>);
 
-/// What is to be scaled, and how.
+/// Inputs for scaling.
 #[derive(Debug)]
 pub struct Scaling<'a> {
     /// The autoscalers of the input.
     pub autoscalers: Vec<Autoscaler>,
-    /// How many replicas workloads are planned with.
+    /// Replica counts set by the user.
     pub options: &'a ReadOptions,
-    /// Whether the input says what runs.
+    /// Whether the input is a dump.
     pub is_dump: bool,
 }
 
 impl Scaling<'_> {
-    /// Gives workloads their replicas, and takes away running pods of which the user wants fewer. Workloads
-    /// that only their running pods prove are added where they are scaled.
+    /// Sets the replicas of workloads, and removes running pods that the user does not want. Scaled workloads that are
+    /// only known from their running pods are added.
     pub fn apply(
         self,
         workloads: &mut Vec<Placed>,
@@ -92,7 +92,7 @@ impl Scaling<'_> {
         }
         decided.extend(scaled.into_iter().map(|(target, pods)| (target, Decision::option(pods))));
         for (target, Decision { because, .. }) in &decided {
-            // Who asks for the bounds, or for a number, wants them whatever runs.
+            // Bounds or numbers requested by the user apply whatever runs.
             let is_asked = because.takes_pods() || hpa != Hpa::Current;
             let named = workloads.iter_mut().find(|(workload, _)| workload.id == *target && is_asked);
             named.into_iter().for_each(|(workload, _)| workload.is_as_it_runs = false);
@@ -112,7 +112,7 @@ impl Scaling<'_> {
     }
 }
 
-/// Returns the workloads that can be scaled by name, each with whether it is a DaemonSet.
+/// Returns the workloads that can be scaled by name, and whether each is a DaemonSet.
 fn candidates(workloads: &[Placed], pods: &[Live]) -> BTreeMap<Workload, bool> {
     let of_pods = pods.iter().filter_map(|(pod, _)| Some((pod.workload.clone()?, pod.is_daemon)));
     let objects =
@@ -120,7 +120,7 @@ fn candidates(workloads: &[Placed], pods: &[Live]) -> BTreeMap<Workload, bool> {
     of_pods.chain(objects).collect()
 }
 
-/// Makes the workloads that the input does not hold and whose pods run, from the pod of the smallest name.
+/// Derives missing workloads from their running pods, using the pod with the smallest name.
 fn derive((asked, is_dump): (BTreeSet<&Workload>, bool), workloads: &mut Vec<Placed>, pods: &[Live]) {
     let known: BTreeSet<Workload> = workloads.iter().map(|(workload, _)| workload.id.clone()).collect();
     for id in asked.into_iter().filter(|id| !known.contains(id)) {

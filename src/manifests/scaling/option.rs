@@ -1,4 +1,4 @@
-//! `--scale [KIND/]NAME=N`: what the user writes, and which workload is meant.
+//! Parses `--scale [KIND/]NAME=N` and finds the workload that it refers to.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -10,11 +10,11 @@ use crate::manifests::source::PODS_MAX;
 use crate::manifests::workload::path;
 use crate::model::Workload;
 
-/// So many pods of one workload, as the user writes it.
+/// A number of pods for one workload, as given by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scale {
     text: String,
-    /// The name, with the kind, the namespace or both before it.
+    /// The name, optionally preceded by the kind, the namespace or both.
     parts: Vec<String>,
     pods: i64,
 }
@@ -43,7 +43,7 @@ impl FromStr for Scale {
     }
 }
 
-/// Short names of kubectl.
+/// Short names in kubectl.
 const SHORT: [(&str, &str); 7] = [
     ("cj", "cronjob"),
     ("deploy", "deployment"),
@@ -54,7 +54,7 @@ const SHORT: [(&str, &str); 7] = [
     ("sts", "statefulset"),
 ];
 
-/// The kinds of workloads, in lower case.
+/// Workload kinds, in lower case.
 const KINDS: [&str; 9] = [
     "cronjob",
     "daemonset",
@@ -68,7 +68,7 @@ const KINDS: [&str; 9] = [
 ];
 
 impl Scale {
-    /// Replaces the names in it, and leaves its kind.
+    /// Replaces the names in it, but not its kind.
     pub fn rename(&mut self, hidden: impl Fn(&str) -> Arc<str>) {
         let is_kind = |part: &str| {
             let lower = part.to_ascii_lowercase();
@@ -79,7 +79,7 @@ impl Scale {
         };
         let last = self.parts.len().saturating_sub(1);
         for (place, part) in self.parts.iter_mut().enumerate() {
-            // Before two others stands a kind; before one, a kind or a namespace.
+            // The first of three parts is a kind; the first of two is a kind or a namespace.
             if place == last || place == 1 || (last == 1 && !is_kind(part)) {
                 *part = hidden(part).to_string();
             }
@@ -108,7 +108,7 @@ impl Scale {
         Fault::at(&Arc::from(format!("`--scale {}`", self.text)), 0, message)
     }
 
-    /// Returns the workload that is meant; `candidates` says of each whether it is a DaemonSet.
+    /// Returns the workload that it refers to; `candidates` maps each workload to whether it is a DaemonSet.
     fn meant(&self, candidates: &BTreeMap<Workload, bool>) -> Result<Workload, Fault> {
         let found: Vec<(&Workload, &bool)> = candidates.iter().filter(|(one, _)| self.means(one)).collect();
         match &*found {
@@ -145,13 +145,13 @@ impl Scale {
     }
 }
 
-/// Returns the places of those that name no workload at all.
+/// Returns the indices of options that match no workload.
 pub fn missing(scale: &[Scale], candidates: &BTreeMap<Workload, bool>) -> BTreeSet<usize> {
     let is_missing = |scale: &Scale| !candidates.keys().any(|one| scale.means(one));
     scale.iter().enumerate().filter(|(_, scale)| is_missing(scale)).map(|(place, _)| place).collect()
 }
 
-/// Returns how many pods the user wants of which workloads.
+/// Returns the requested number of pods by workload.
 pub fn resolve(
     scale: &[&Scale],
     candidates: &BTreeMap<Workload, bool>,

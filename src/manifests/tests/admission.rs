@@ -1,4 +1,4 @@
-//! What LimitRanges and RuntimeClasses make of pods that no API server has seen.
+//! Effects of LimitRanges and RuntimeClasses on pods that no API server has admitted.
 
 use super::{deployment, file, objects, pod};
 use crate::manifests::Objects;
@@ -25,7 +25,7 @@ fn remarks(objects: &Objects) -> Vec<&str> {
 #[test]
 fn containers_get_the_requests_that_a_limit_range_gives() {
     let table = [
-        // What the container says, what the LimitRange says, what is asked for in thousandths of a core.
+        // Resources of the container, the LimitRange, the resulting request in millicores.
         ("", "type: Container, defaultRequest: {cpu: 200m}, default: {cpu: 1}", 200),
         ("", "type: Container, default: {cpu: 1}", 1000),
         ("", "type: Container, max: {cpu: 2}", 2000),

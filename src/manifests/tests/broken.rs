@@ -1,4 +1,4 @@
-//! Text that cannot be read: a clear fault, bounded work, no panic.
+//! Unreadable text: a clear fault, bounded work, no panic.
 
 use std::fmt::Write as _;
 

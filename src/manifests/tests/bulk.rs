@@ -1,11 +1,11 @@
-//! Dumps: cut at their items, read as if they were small.
+//! Dumps: split into items, and read like small ones.
 
 use std::fmt::Write as _;
 
 use super::{faults, objects};
 use crate::manifests::source::WHOLE_BYTES_MAX;
 
-/// Writes a dump of pods as kubectl does, larger than what is parsed whole.
+/// Writes a dump of pods as kubectl does, too large to be parsed whole.
 fn dump(wrong: Option<usize>) -> (String, usize) {
     let mut text = "apiVersion: v1\nitems:\n".to_owned();
     let mut count = 0;
@@ -78,7 +78,7 @@ fn a_large_list_in_json_is_read_item_by_item() {
 #[test]
 fn a_large_list_that_is_not_cut_is_read_whole() {
     let (text, count) = dump(None);
-    // In flow style there is no indentation to cut at.
+    // Flow style has no indentation to split at.
     let items: Vec<String> = (0..count * 2)
         .map(|number| format!("{{apiVersion: v1, kind: Pod, metadata: {{name: web-{number}, annotations: {{a: {}}}}}, spec: {{containers: [{{name: c}}]}}}}", "x".repeat(1000)))
         .collect();

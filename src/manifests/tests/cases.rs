@@ -1,11 +1,11 @@
-//! The worlds that were shown to Karpenter: all are read, and pods ask for what Karpenter counted.
+//! The worlds that were run through Karpenter: all can be read, and requests are as Karpenter counted them.
 
 use std::path::PathBuf;
 
 use crate::manifests::{Source, read};
 use crate::model::ResourceName;
 
-/// The folder of the worlds, where it is there.
+/// The folder of the worlds, if it exists.
 #[expect(clippy::disallowed_methods, reason = "the worlds lie beside the repository")]
 fn worlds() -> Vec<(String, Vec<u8>)> {
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../shared/data/karpenter-cases"));

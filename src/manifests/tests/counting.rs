@@ -1,4 +1,4 @@
-//! Which pods there are, none twice.
+//! Counting pods, none twice.
 
 use super::{deployment, file, objects, places, pod};
 
@@ -144,7 +144,7 @@ fn cluster(more: &[String]) -> Vec<String> {
     all
 }
 
-/// Gives an object the UID that it has in a cluster.
+/// Adds the UID that an object has in a cluster.
 fn made(text: &str) -> String {
     text.replacen("metadata: {name: ", "metadata: {uid: u, name: ", 1)
 }
@@ -174,7 +174,7 @@ fn beside_nodes_and_their_pods_no_pods_count_but_those_that_exist() {
           what runs: `--scale`, `--hpa` and `--cron peak` ask for more"
         ]
     );
-    // What was written by hand says what should be.
+    // Hand-written manifests state the desired pods.
     let by_hand =
         cluster(&[deployment("web", 3)]).into_iter().map(|text| text.replace("  uid: web-abc-x\n", ""));
     assert_eq!(objects(&file(&by_hand.collect::<Vec<_>>())).pods.len(), 3);
@@ -205,10 +205,10 @@ fn a_manifest_beside_what_a_cluster_made_has_all_its_pods() {
     use crate::manifests::{ReadOptions, Source, keep, read_kept};
     let read = objects(&file(&cluster(&[made(&deployment("old", 2)), deployment("new", 2)])));
     assert_eq!(places(&read), ["new-0 waits", "new-1 waits", "web-abc-x on n1"]);
-    // Pods with UIDs show as much: a dump and a manifest joined in one stream.
+    // UIDs of pods suffice: a dump and a manifest joined in one stream.
     let read = objects(&file(&cluster(&[deployment("new", 2)])));
     assert_eq!(places(&read), ["new-0 waits", "new-1 waits", "web-abc-x on n1"]);
-    // So has one in a file of its own, also once both are kept for later.
+    // A manifest in its own file counts too, even once both are kept for later.
     let files =
         [("dump.yaml", file(&cluster(&[made(&deployment("old", 2))]))), ("web.yaml", deployment("web", 2))];
     let sources = || files.iter().map(|(name, text)| Source::new(*name, &**text)).collect();

@@ -1,4 +1,4 @@
-//! What is wrong with a document is told with its file, line and field, all of it at once.
+//! Faults are reported with file, line and field, all together.
 
 use super::{deployment, faults, faults_of, file, objects};
 use crate::manifests::Source;

@@ -1,4 +1,4 @@
-//! Groups of pods: who declares them, and who names them.
+//! Groups of pods: their declarations, and references to them.
 
 use super::{faults, objects};
 use crate::model::gang::WorkloadGroup;

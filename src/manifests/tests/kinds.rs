@@ -1,4 +1,4 @@
-//! Which kinds are read, passed over, or named as not understood.
+//! Which kinds are read, ignored, or reported as not understood.
 
 use super::{faults, file, objects};
 use crate::manifests::Segment;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use crate::manifests::{Objects, Overlay, ReadOptions, Source, keep, overlay, read_laid};
 use crate::model::{Pod, PodPlace};
 
-/// Two nodes; `web` runs three pods on them, `db` two, `agent` is a DaemonSet, `bare` nobody's.
+/// Two nodes; `web` runs three pods on them, `db` two, `agent` is a DaemonSet, `bare` has no owner.
 fn cluster() -> String {
     let mut text = String::from(
         "apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system, uid: cluster-uid}\n---\n",
@@ -69,7 +69,7 @@ fn laid(with: &str, prune: &str) -> Objects {
     laid_over(&cluster(), with, prune)
 }
 
-/// Pods as `name@node`, or the name alone where it waits.
+/// Formats pods as `name@node`, or only the name of a pending one.
 fn pods(objects: &Objects) -> String {
     let shown = |pod: &Pod| match &pod.place {
         PodPlace::Waiting => pod.key.name.to_string(),
@@ -89,7 +89,7 @@ fn what_is_applied_as_it_runs_changes_nothing() {
         + "apiVersion: v1\nkind: Pod\nmetadata: {name: bare}\nspec: {containers: [{name: a, resources: {requests: {cpu: 1}}}]}\n";
     let objects = laid(&same, "");
     assert_eq!(pods(&objects), ALL);
-    // Nor does the cluster become another when a manifest of its own namespace comes without what identifies it.
+    // The cluster also stays the same if a manifest for `kube-system` lacks the UID that identifies it.
     let objects = laid("apiVersion: v1\nkind: Namespace\nmetadata: {name: kube-system}\n", "");
     assert_eq!(objects.cluster.as_deref(), Some("cluster-uid"));
 }
@@ -100,7 +100,7 @@ fn a_changed_template_replaces_its_pods() {
     assert_eq!(pods(&objects), "agent-1@n1 agent-2@n2 bare@n2 db-0@n1 db-1@n2 web-0 web-1 web-2");
     let objects = laid(&workload("StatefulSet", "db", "replicas: 2", "2"), "");
     assert_eq!(pods(&objects), ALL.replace("db-0@n1 db-1@n2", "db-0 db-1"));
-    // A daemonset's new pods come with the nodes: they are overhead, and not pods of the plan.
+    // New pods of a DaemonSet come with the nodes: they are overhead, not pods of the plan.
     let objects = laid(&workload("DaemonSet", "agent", "", "200m"), "");
     assert_eq!(pods(&objects), ALL.replace("agent-1@n1 agent-2@n2 ", ""));
     assert_eq!(objects.daemons.len(), 1);

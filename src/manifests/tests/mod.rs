@@ -1,4 +1,4 @@
-//! Tests of reading, by what they show.
+//! Tests of reading manifests.
 
 mod admission;
 mod broken;
@@ -30,7 +30,7 @@ pub(in crate::manifests) fn objects(text: &str) -> Objects {
     })
 }
 
-/// Returns what is wrong with one file, each fault on its lines.
+/// Returns the faults of one file, each on its lines.
 fn faults(text: &str) -> Vec<String> {
     faults_of(vec![Source::new("a.yaml", text)])
 }
@@ -42,7 +42,7 @@ fn faults_of(sources: Vec<Source>) -> Vec<String> {
     }
 }
 
-/// Writes a Deployment of one container in short.
+/// Writes a short Deployment with one container.
 fn deployment(name: &str, replicas: usize) -> String {
     format!(
         "apiVersion: apps/v1\nkind: Deployment\nmetadata: {{name: {name}}}\nspec:\n  replicas: {replicas}\n  \
@@ -51,7 +51,7 @@ fn deployment(name: &str, replicas: usize) -> String {
     )
 }
 
-/// Writes a pod of a cluster: its owner and its node.
+/// Writes a pod of a cluster, with its owner and node.
 fn pod(name: &str, owner: &str, more: &str) -> String {
     let (kind, owner_name) = owner.split_once('/').expect("is kind and name");
     format!(
@@ -66,7 +66,7 @@ fn file(documents: &[String]) -> String {
     documents.join("---\n")
 }
 
-/// Returns the pods as `name place`.
+/// Formats the pods as `name place`.
 fn places(objects: &Objects) -> Vec<String> {
     let place = |pod: &crate::model::Pod| match &pod.place {
         crate::model::PodPlace::Waiting => format!("{} waits", pod.key.name),

@@ -1,4 +1,4 @@
-//! Nodes and NodeClaims: which are one machine, how far it has come, and what it has.
+//! Nodes and NodeClaims: matching, stages and resources.
 
 use jiff::SignedDuration;
 
@@ -88,7 +88,7 @@ fn before_it_is_registered_a_node_is_what_its_claim_says() {
     assert_eq!(node.pool.as_ref().map(|pool| pool.as_str()), Some("general"));
     assert_eq!(taints(&node), ["team=a:NoSchedule"]);
     assert_eq!(node.labels.len(), 4);
-    // What the node does not report yet is what was promised.
+    // Resources that the node does not report yet come from its claim.
     assert_eq!(node.capacity.get(&ResourceName::parse("nvidia.com/gpu")), 1);
     assert_eq!(
         (node.allocatable.get(&ResourceName::Cpu), node.allocatable.get(&ResourceName::Memory)),

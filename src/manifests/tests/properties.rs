@@ -1,4 +1,4 @@
-//! What holds for every input.
+//! Properties of every input.
 
 use proptest::prelude::*;
 
@@ -25,12 +25,12 @@ fn samples() -> Vec<String> {
     ]
 }
 
-/// The samples that people write: no Node.
+/// Hand-written samples: no Node.
 fn manifests() -> Vec<String> {
     samples().into_iter().filter(|sample| !sample.contains("kind: Node\n")).collect()
 }
 
-/// Spreads documents over this many files.
+/// Distributes documents over this many files.
 fn spread(documents: &[String], files: usize) -> Objects {
     let mut texts = vec![String::new(); files];
     for (place, document) in documents.iter().enumerate() {
@@ -49,7 +49,7 @@ proptest! {
         prop_assert_eq!(spread(&shuffled, 1), spread(&samples(), 1));
     }
 
-    // A manifest in a file of its own beside a dump is laid over it: where no Node is, nothing is a dump.
+    // A manifest in its own file beside a dump is laid over it; without a Node, there is no dump.
     #[test]
     fn files_do_not_matter_where_no_cluster_is(shuffled in Just(manifests()).prop_shuffle(), files in 1usize..5) {
         let expected = spread(&manifests(), 1);

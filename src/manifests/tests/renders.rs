@@ -1,4 +1,4 @@
-//! Objects that controllers render are named with what they point at.
+//! Objects that controllers render are reported with their source.
 
 use super::{faults, objects};
 

@@ -1,4 +1,4 @@
-//! What pods ask for.
+//! Requests of pods.
 
 use crate::model::{Resources, SchedulingRule, Strength};
 
@@ -43,7 +43,7 @@ fn init_containers_run_one_at_a_time_beside_the_sidecars_before_them() {
         (format!("[{}]", container("cpu: 100m")), "cpu 500m, pods 1"),
         // A sidecar that starts first runs beside the init container: 1 + 3.5.
         (format!("[{}, {}]", sidecar("cpu: 1"), container("cpu: 3500m")), "cpu 4500m, pods 1"),
-        // One that starts later does not.
+        // A sidecar that starts later does not.
         (format!("[{}, {}]", container("cpu: 3500m"), sidecar("cpu: 1")), "cpu 3500m, pods 1"),
         // Sidecars run beside the containers: 0.5 + 1 + 2.
         (format!("[{}, {}]", sidecar("cpu: 1"), sidecar("cpu: 2")), "cpu 3500m, pods 1"),
@@ -70,7 +70,7 @@ fn what_the_pod_as_a_whole_says_replaces_the_sum() {
     let main = container("cpu: 500m, memory: 1Gi, nvidia.com/gpu: 1");
     let table = [
         ("{requests: {cpu: 2}}", "cpu 2, memory 1Gi, pods 1, nvidia.com/gpu 1"),
-        // A limit stands in only for what no container asks for.
+        // A pod-level limit only applies to resources that no container requests.
         (
             "{limits: {cpu: 4, hugepages-2Mi: 4Mi}}",
             "cpu 500m, memory 1Gi, pods 1, hugepages-2Mi 4Mi, nvidia.com/gpu 1",

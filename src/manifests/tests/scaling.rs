@@ -1,4 +1,4 @@
-//! Autoscalers, `--hpa` and `--scale`: how many pods there are, and which go.
+//! Autoscalers, `--hpa` and `--scale`: how many pods there are, and which are deleted.
 
 use super::{deployment, file, places, pod};
 use crate::manifests::{Hpa, Objects, ReadOptions, Scale, Source, read_all};
@@ -119,7 +119,7 @@ fn a_scaled_object_has_kedas_bounds_and_pauses() {
         let found = (pods(&documents, Hpa::Min), pods(&documents, Hpa::Current), pods(&documents, Hpa::Max));
         assert_eq!(found, expected, "{spec} {metadata}");
     }
-    // What KEDA made is not a second autoscaler: it says how many there are.
+    // An autoscaler created by KEDA is not a second one: it provides the current number.
     let made = [
         without_replicas(),
         scaled_object("", ""),
@@ -155,7 +155,7 @@ fn the_user_scales_what_is_named_and_beats_autoscalers() {
     let count = |scale: &[&str]| read(&documents, &options(Hpa::Max, scale)).pods.len();
     assert_eq!(count(&[]), 7 + 3 + 4 + 1);
     assert_eq!(count(&["deploy/default/web=1", "shop/web=0", "statefulsets/db=5"]), 1 + 5 + 1);
-    // A workload that only its pods prove.
+    // A workload that is only known from its pods.
     assert_eq!(count(&["api=3"]), 7 + 3 + 4 + 3);
     let read = read(&documents, &options(Hpa::Current, &["db=5"]));
     assert!(assumed(&read).contains(&"other numbers of pods: `StatefulSet/default/db` 5 instead of 3"));
@@ -229,7 +229,7 @@ fn scaled_down_pods_go_in_the_order_of_kubernetes() {
     }
     let set: Vec<String> = [0, 1, 10].iter().map(|n| pod(&format!("db-{n}"), "StatefulSet/db", "")).collect();
     assert_eq!(places(&read(&set, &options(Hpa::Current, &["db=1"]))), ["db-0 on n1"]);
-    // Bounds that the user asks for take pods as well; as it is now nothing goes.
+    // Bounds requested by the user also delete pods; the current number deletes none.
     let scaled =
         [documents.to_vec(), vec![deployment("web", 6), hpa("web", "minReplicas: 2, maxReplicas: 9", "")]]
             .concat();

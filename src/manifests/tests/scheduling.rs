@@ -1,4 +1,4 @@
-//! What the scheduler reads of a pod beside its requests.
+//! Scheduling-relevant fields of a pod besides its requests.
 
 use std::sync::Arc;
 

@@ -5,7 +5,7 @@ use crate::manifests::{Objects, Overlay, ReadOptions, Source, keep, read, read_l
 
 const NODE: &str = "apiVersion: v1\nkind: Node\nmetadata: {name: n1, uid: node-uid}\nstatus: {allocatable: {cpu: 64, memory: 64Gi, pods: 110}}\n---\n";
 
-/// `web` as a cluster has it, with two pods.
+/// `web` as in a cluster, with two pods.
 fn dump() -> String {
     let web = deployment("web", 2).replacen("{name: web}", "{name: web, uid: web-uid}", 1);
     let pods = ["web-abc-1", "web-abc-2"].map(|name| pod(name, "ReplicaSet/web-abc", ""));

@@ -1,4 +1,4 @@
-//! Storage and budgets: what is read of them, and what is wrong with them.
+//! Storage and budgets: their fields and faults.
 
 use super::{faults, objects};
 use crate::model::disruption_budget::{PodBound, PodShare, UnhealthyPods};

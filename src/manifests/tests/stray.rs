@@ -1,8 +1,8 @@
-//! What a folder holds beside manifests.
+//! Files in a folder beside manifests.
 
 use crate::manifests::{NO_OBJECT, Source, read};
 
-/// A walked file beside a manifest -> whether it is passed over, or its first fault.
+/// Returns whether a walked file beside a manifest is skipped, or its first fault.
 fn walked(text: &str) -> Result<bool, String> {
     let own = Source::new("a.yaml", "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: c}\n");
     let other = Source { is_walked: true, ..Source::new("stray.json", text) };

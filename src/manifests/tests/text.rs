@@ -1,4 +1,4 @@
-//! Every way to write a document.
+//! All syntaxes for a document.
 
 use super::{deployment, faults, objects, places};
 use crate::manifests::{Source, read};

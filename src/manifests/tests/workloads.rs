@@ -1,4 +1,4 @@
-//! Workloads beyond Deployments: how many pods each kind comes to, and whose a running pod is.
+//! Workloads beyond Deployments: the number of pods of each kind, and the owners of running pods.
 
 use super::{deployment, faults, file, objects, places, pod};
 use crate::manifests::Objects;
@@ -37,7 +37,7 @@ fn a_replica_set_counts_unless_another_workload_made_it() {
     assert_eq!((past.pods.len(), past.passed_over.get("ReplicaSet")), (0, Some(&1)));
     let of_a_custom_kind = objects(&replica_set("web-abc", 1, "Fancy/web"));
     assert_eq!(owners(&of_a_custom_kind), ["ReplicaSet/web-abc in default"]);
-    // Its own label does not make a Deployment of it that is nowhere.
+    // Its own label does not create a Deployment that does not exist.
     let live = [replica_set("web-abc", 2, ""), pod("web-abc-x", "ReplicaSet/web-abc", "")];
     assert_eq!(owners(&objects(&file(&live))), ["ReplicaSet/web-abc in default"; 2]);
 }
@@ -83,12 +83,12 @@ fn running_jobs_are_part_of_their_cron_job() {
         file(&[cron.clone(), pod("a", "Job/nightly-29384610", ""), pod("b", "Job/nightly-29384610", "")]);
     let read = objects(&by_name);
     assert_eq!(owners(&read), ["CronJob/nightly in default"; 3]);
-    // By hand, beyond the peak: the Job itself says whose it is and how many pods it wants.
+    // Created by hand, beyond the peak: the Job itself names its owner and its number of pods.
     let job = "{apiVersion: batch/v1, kind: Job, metadata: {name: by-hand, ownerReferences: [{kind: CronJob, name: nightly}]}, \
                spec: {parallelism: 5, template: {spec: {containers: [{name: c}]}}}}\n";
     let read = objects(&file(&[cron, job.to_owned(), pod("a", "Job/by-hand", "")]));
     assert_eq!(owners(&read), ["CronJob/nightly in default"; 5]);
-    // Without the CronJob the Job stands for itself, and a name proves nothing.
+    // Without the CronJob, the Job counts on its own, and a name proves nothing.
     assert_eq!(owners(&objects(job)), ["Job/by-hand in default"; 5]);
     let alone = objects(&pod("a", "Job/nightly-29384610", ""));
     assert_eq!(owners(&alone), ["Job/nightly-29384610 in default"]);
@@ -137,7 +137,7 @@ fn any_kind_with_replicas_and_a_pod_template_is_a_workload() {
     assert_eq!(owners(&read), ["CloneSet/game in default"; 2]);
     assert_eq!(assumed(&read), ["a workload of a kind that is not known: `CloneSet/default/game` 2 pods"]);
     assert!(read.not_understood.is_empty());
-    // What it made says more than it does.
+    // The workload that it created is understood better than the object itself.
     let made = replica_set("game-abc", 3, "CloneSet/game");
     let read = objects(&file(&[clones.clone(), made]));
     assert_eq!(owners(&read), ["ReplicaSet/game-abc in default"; 3]);

@@ -1,4 +1,4 @@
-//! What tells the dataplane.
+//! Tests for detecting the dataplane.
 
 use super::{Network, network};
 use crate::manifests::{Objects, Source};

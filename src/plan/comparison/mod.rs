@@ -1,7 +1,7 @@
-//! Two plans side by side: what a change of the input does to the fleet, to the cost and to the pods.
+//! Comparison of two plans: what a change of the input does to the fleet, the cost and the pods.
 //!
-//! Both plans are whole and judged; this module only holds them against each other, and decides nothing. The
-//! comparison travels with the second plan, outside its digest. Text of manifests is never in it.
+//! Both plans are whole and checked; this module only compares them and decides nothing. The comparison travels with
+//! the second plan, outside its digest. It never contains text of manifests.
 
 mod nodes;
 mod pods;

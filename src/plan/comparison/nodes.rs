@@ -1,4 +1,4 @@
-//! Two target fleets: nodes that exist by name, nodes to make by what they are.
+//! Comparison of two target fleets: existing nodes by name, new nodes by their properties.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The pods of two inputs, by the workload that makes them.
+//! Pods of two inputs, by the workload that creates them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -1,6 +1,6 @@
-//! Each change in one line, as it is told beside the plan and long after it: why, what the VM is, what it costs, which pods.
+//! One line per change, shown with the plan and long after it: reason, VM, price and pods.
 //!
-//! Must never say more than the plan knows: of one that was read back without its evidence reasons and pods are missing.
+//! Must never say more than the plan knows: a plan read back without its evidence has no reasons and pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use super::{Figures, NodeFigures};
 use crate::model::{NodeName, PodKey, PodPlace};
 use crate::plan::{Change, ChangeId, Plan};
 
-/// How many pods are named.
+/// Maximum number of pods that are listed by name.
 const NAMED_MAX: usize = 3;
 
-/// Returns each create and each removal of a plan in one line.
+/// Returns one line for each create and removal of a plan.
 #[must_use]
 pub fn described(plan: &Plan) -> BTreeMap<ChangeId, String> {
     let rows = Figures::of(plan).nodes;
@@ -32,13 +32,13 @@ pub fn described(plan: &Plan) -> BTreeMap<ChangeId, String> {
     lines.collect()
 }
 
-/// The pods that are placed on a new node.
+/// Returns the pods placed on a new node.
 fn placed(plan: &Plan, id: &ChangeId) -> Vec<PodKey> {
     let pods = plan.evidence.placements.get(id).into_iter().flat_map(|placement| &placement.pods);
     pods.filter(|pod| !pod.is_placeholder()).cloned().collect()
 }
 
-/// The pods of workloads on a node that goes.
+/// Returns the pods of workloads on a removed node.
 fn running(plan: &Plan, node: &NodeName) -> Vec<PodKey> {
     let groups = plan.evidence.world.pods.iter();
     let on_node = groups.filter(|group| !group.is_daemon && group.place == PodPlace::Bound(node.clone()));
@@ -49,7 +49,7 @@ fn running(plan: &Plan, node: &NodeName) -> Vec<PodKey> {
     keys.collect()
 }
 
-/// What a node's VM is and costs.
+/// Describes a node's VM and its price.
 fn machine(row: &NodeFigures) -> Option<String> {
     let size = row.size.as_ref()?;
     let zone = row.zone.as_ref().map_or_else(String::new, |zone| match zone.as_str() {

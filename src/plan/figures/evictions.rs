@@ -1,6 +1,6 @@
 //! Running pods that the plan evicts, each with the node that it leaves.
 //!
-//! Pods of DaemonSets go with their node and are not evicted; what is being deleted, or has yet to start, is not either.
+//! Pods of DaemonSets are deleted with their node and not evicted, nor are pods being deleted or pods yet to start.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,7 +36,7 @@ pub(super) fn evictions(plan: &Plan) -> Vec<EvictionFigures> {
     for group in &world.pods {
         let PodGroup { namespace, place, is_daemon, is_terminating, state, names, .. } = group;
         let PodPlace::Bound(node) = place else { continue };
-        // Who is about to come to a node does not run yet.
+        // A pod nominated to the node does not run yet.
         let is_promised = state.nominated.as_ref() == Some(node);
         if *is_daemon || *is_terminating || is_promised || !gone.contains(node) {
             continue;

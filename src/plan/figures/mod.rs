@@ -1,7 +1,7 @@
-//! A plan row by row, for scripts: what each node is and costs, what each pool costs, and which pods are evicted.
+//! A plan as rows for scripts: each node and its cost, the cost of each pool, and the evicted pods.
 //!
-//! Worked out from the plan whenever it is written, as [`Summary`] is, and refused when it is read with other figures.
-//! It stands outside the digests: it says nothing that does not follow from the rest, and nothing here is carried out.
+//! Derived from the plan whenever it is written, like [`Summary`], and rejected when it is read with other figures. It
+//! is outside the digests: it says nothing that does not follow from the rest, and nothing here is applied.
 
 mod described;
 mod evictions;
@@ -71,7 +71,7 @@ impl Figures {
 fn of_cost(plan: &Plan, pools: &[pools::PoolCost]) -> CostFigures {
     let report = &plan.evidence.report;
     let (before, after) = (report.cost_before, report.cost_after);
-    // Commitments are paid whether or not a node uses them: they are all that a sum holds beside its nodes.
+    // Commitments are paid whether used or not: they are all that a sum contains besides its nodes.
     let unused = |cost: Cost, of_pool: fn(&pools::PoolCost) -> MicroUsdPerHour| {
         monthly(pools.iter().map(of_pool).fold(cost.effective, |left, pool| left - pool))
     };

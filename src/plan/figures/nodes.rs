@@ -1,4 +1,4 @@
-//! A row for each node: what it is, what the plan does with it, what it costs.
+//! One row per node: its properties, the plan's action and its cost.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

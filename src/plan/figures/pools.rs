@@ -1,4 +1,4 @@
-//! What each pool costs before and after: nodes that exist at today's prices and new ones as planned.
+//! Cost of each pool before and after: existing nodes at today's prices and new ones as planned.
 
 use std::collections::BTreeMap;
 

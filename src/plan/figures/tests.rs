@@ -1,4 +1,4 @@
-//! Rows of plans whose solutions are written by hand.
+//! Rows of plans with handwritten solutions.
 
 use std::sync::Arc;
 
@@ -55,13 +55,13 @@ fn rows_stand_on_a_line_each_before_the_evidence() {
     assert!(pools < line("  \"evictions\": []") && line("  \"evictions\": []") < line("  \"evidence\": {"));
 }
 
-/// Adds the cents of a field over all rows.
+/// Sums the cents of a field over all rows.
 fn cents(rows: &Value, field: &str) -> i64 {
     let amount = |row: &Value| row[field].as_str().expect("dollars").replace('.', "").parse::<i64>();
     rows.as_array().expect("rows").iter().map(|row| amount(row).expect("a decimal")).sum()
 }
 
-/// Commitments for so many nodes of the size that all of them have.
+/// Returns this many commitments for the size of all nodes.
 fn committed(count: u32) -> Vec<Commitment> {
     let size = SkuName::new("Standard_D4s_v5");
     if count == 0 { Vec::new() } else { vec![Commitment { size, count, price: MicroUsdPerHour(120_000) }] }
@@ -100,7 +100,7 @@ fn pools_and_unused_commitments_add_up_to_the_summary() {
 fn the_worst_case_is_unknown_where_a_new_node_has_no_price() {
     let mut plan = example_plan();
     let figures = Figures::of(&plan);
-    // Two nodes for 146 dollars more each, beside three that stay or come.
+    // Two nodes at $146 more each, besides three existing or new ones.
     assert_eq!(figures.cost.monthly_worst_case.as_deref(), Some("876.00"));
     assert_eq!(figures.pools[0].monthly_worst_case.as_deref(), Some("876.00"));
     for claim in plan.spec.claims.values_mut() {
@@ -116,7 +116,7 @@ fn evictions_name_the_node_that_a_running_pod_leaves_and_where_it_goes() {
     let mut plan = example_plan();
     assert_eq!(Figures::of(&plan).evictions, []);
 
-    // Where the pods run that move: the rest of the plan does not matter here.
+    // Sets the node of the pods that move: the rest of the plan does not matter here.
     let groups = &mut plan.evidence.world.pods;
     let running = |name: &str, node: &str, like: &PodGroup| PodGroup {
         place: PodPlace::Bound(NodeName::new(node)),

@@ -1,10 +1,10 @@
-//! Pods that nothing makes again are told of where their node goes.
+//! Pods without a controller are reported if their node is removed.
 
 use super::world::{node, planned, pod, policy, pool, snapshot, solution};
 use crate::model::{Claimed, DisruptionReason, Drift, Node, NodeName, Pod, PodPlace, Workload};
 use crate::solve::{Kept, Removal};
 
-/// Plans that the first of two nodes goes for having drifted, and that its pods move; returns what is warned of.
+/// Plans the removal of the first of two nodes for drift, which moves its pods; returns the warnings.
 fn warned(pods: Vec<Pod>) -> Vec<String> {
     let drift = Some(Drift { reason: "ImageDrift".into(), since: None });
     let claimed = Claimed { drift, ..Claimed::default() };

@@ -1,4 +1,4 @@
-//! What nodes to make are called and what their claims ask for.
+//! Names and claims of new nodes.
 
 use super::world::{catalog, example, example_plan, keys, node, planned, pod, price, resources};
 use crate::model::{ChangeClass, label};
@@ -68,14 +68,14 @@ fn a_claim_lists_its_substitutes_where_every_combination_holds_the_pods() {
         "In [Standard_D4s_v5, Standard_D8s_v5] In [eastus-1, eastus-2] Some(MicroUsdPerHour(400000))"
     );
     for node in &mut solution.target.new {
-        // The larger size would hold them in the first zone only: then it cannot be listed beside the second.
+        // The larger size would fit them only in the first zone, so it cannot be listed together with the second.
         node.substitutes.pop();
     }
     assert_eq!(
         listed(&snapshot, &solution),
         "In [Standard_D4s_v5] In [eastus-1, eastus-2] Some(MicroUsdPerHour(200000))"
     );
-    // More than three times as dear is no substitute.
+    // More than three times the price is no substitute.
     snapshot.catalog = catalog(price(200_000), price(601_000));
     for node in &mut solution.target.new {
         node.substitutes.retain(|other| other.size.as_str() == "Standard_D8s_v5");

@@ -1,4 +1,4 @@
-//! The tests of plan, and the world that the tests of render, sim and report share with them.
+//! Tests of plan, and the world that tests of render, sim and report share with them.
 
 pub(crate) mod world;
 

@@ -1,4 +1,4 @@
-//! The plan as a file: what is digested, and what is refused.
+//! The plan file: what the digest covers, and what is rejected.
 
 use super::world::{example, example_plan, keys, planned};
 use crate::plan::file::spelt;
@@ -102,7 +102,7 @@ fn rows_that_are_not_the_plans_are_refused() {
     assert!(matches!(read(&joined), Err(PlanFileFault::Respelt { .. })));
 }
 
-/// Adds a field to one part of the file and writes it as nodeform would, with the digest it then has.
+/// Adds a field to one part of the file and writes it like nodeform, with the resulting digest.
 fn with_field(part: &str) -> Result<Plan, PlanFileFault> {
     let mut value: serde_json::Value = serde_json::from_str(&write(&example_plan())).expect("is JSON");
     let fields = if part.is_empty() { &mut value } else { &mut value[part] };
@@ -153,7 +153,7 @@ fn the_schema_names_every_part_of_the_file() {
     let comparison = crate::plan::comparison::Comparison { assumptions: vec![assumed], ..Default::default() };
     plan.evidence.comparison = Some(comparison);
     plan.evidence.strategies.push(crate::plan::strategies::StrategyFleet::default());
-    // What is empty is not written.
+    // Empty fields are not written.
     plan.evidence.beside.push(crate::plan::beside::Beside {
         node: "kept-1".into(),
         plan: "2026-11/move-pods-aaaaaaaaaa".to_owned(),

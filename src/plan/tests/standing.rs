@@ -1,4 +1,4 @@
-//! Where changes stand in worlds that went on.
+//! Status of changes after the world has changed.
 
 use super::world::{example, node, pool, snapshot};
 use crate::model::{ClaimName, DisruptionReason, NodeStage};

@@ -1,4 +1,4 @@
-//! What is done first, and how much at a time.
+//! Order of changes, and how many run at the same time.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ fn budget(nodes: BudgetNodes) -> Budget {
     Budget { reasons: None, nodes, window: None }
 }
 
-/// Plans the removal of so many of twenty nodes under these budgets; returns the waves' sizes.
+/// Plans the removal of this many of twenty nodes under these budgets; returns the waves' sizes.
 fn removals(budgets: Vec<Budget>, count: usize) -> (Vec<usize>, Vec<HeldChange>) {
     let mut owner = pool("general");
     owner.disruption.budgets = budgets;
@@ -97,8 +97,8 @@ fn nodes_that_leave_already_use_up_the_budget_of_the_first_wave() {
     assert_eq!(waves_under(BudgetNodes::Percent(10)), (Vec::new(), Some(because.to_owned())));
 }
 
-/// Plans the removal of these of so many nodes, the first of which are not ready; returns the nodes of each wave, and
-/// what is said of the first one that stays.
+/// Plans the removal of the given nodes in a pool of `count`, the first `down` of which are not ready. Returns the
+/// nodes of each wave, and why the first held one is kept.
 fn beside_down(
     down: usize,
     (count, gone): (usize, &[&str]),
@@ -144,15 +144,16 @@ fn a_node_that_is_not_ready_and_goes_itself_is_counted_once() {
 
 #[test]
 fn what_no_wave_can_take_any_more_is_for_a_later_plan() {
-    // A fifth of six nodes is two, of five it is one: that one is not ready.
+    // A fifth of six nodes is two, of five it is one: the node that is not ready.
     let (waves, said) = beside_down(1, (6, &["node-1", "node-2"]), BudgetNodes::Percent(20));
     assert_eq!(waves, [["node-1".to_owned()]]);
     let because = "`node-0` of its pool is not ready: budgets allow no more concurrent removals";
     assert_eq!(said.as_deref(), Some(because));
 }
 
-/// Plans that nodes which drifted go, one of each pool, with so many pods of a PodDisruptionBudget that lets so many go;
-/// returns the nodes of each wave. Where the first leaves already, the plan is about the others.
+/// Plans the removal of drifted nodes, one per pool, each with this many pods of a PodDisruptionBudget that allows
+/// `most` disruptions; returns the nodes of each wave. If the first is already being deleted, only the others are
+/// planned.
 fn drained(pods_of: &[(&str, usize)], most: u32, is_leaving: bool) -> Vec<Vec<String>> {
     let drift = Some(Drift { reason: "ImageDrift".into(), since: None });
     let (mut nodes, mut pods) = (Vec::new(), Vec::new());

@@ -1,4 +1,4 @@
-//! A small world whose solutions are written by hand, and the one way to a plan of it: judged.
+//! A small world with handwritten solutions, and the one way to plan it, with the checker.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,11 +20,11 @@ use crate::solve::{Cost, Market, NewNode, Removal, Report, Solution, Substitute,
 
 const GIB: i64 = 1 << 30;
 
-/// The most pods of a node.
+/// Maximum number of pods per node.
 const PODS_MAX: i64 = 110;
 
-/// Returns the plan of a solution, which the judge has nothing against. What the fleet costs is summed here:
-/// a solution that is written by hand says nothing of it.
+/// Returns the plan of a solution; panics if the checker has findings. The cost of the fleet is summed here, because a
+/// handwritten solution has none.
 pub(crate) fn planned(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Plan {
     let mut solution = solution.clone();
     let report = &mut solution.report;
@@ -33,8 +33,8 @@ pub(crate) fn planned(snapshot: &Snapshot, policy: &Policy, solution: &Solution)
     judged.unwrap_or_else(|refused| panic!("the judge objects: {:#?}", refused.findings)).plan().clone()
 }
 
-/// What the fleet costs before and after. New nodes cost what they say; those that have a price although the
-/// list has none are paid for by the first commitment.
+/// Returns the cost of the fleet before and after. New nodes have their stated price; those with an effective but no
+/// list price are paid for by the first commitment.
 fn costs(snapshot: &Snapshot, policy: &Policy, target: &Target) -> (Cost, Cost) {
     let (market, book) = (Market::of(snapshot, policy), PriceBook::new(&policy.fleet.prices));
     let is_removed = |node: &Node| target.removed.iter().any(|removal| removal.node == node.name);
@@ -52,7 +52,7 @@ fn costs(snapshot: &Snapshot, policy: &Policy, target: &Target) -> (Cost, Cost) 
     (before, sum(staying.into_iter().chain(new), &unused, &book))
 }
 
-/// What so many pods ask for, or a node has room for.
+/// Returns the resources of this many pods, or of a node.
 pub(crate) fn resources(cpu_milli: i64, memory_gib: i64, pods: i64) -> Resources {
     Resources::none()
         .with(ResourceName::Cpu, cpu_milli)
@@ -80,7 +80,7 @@ pub(crate) fn pool(name: &str) -> Pool {
     }
 }
 
-/// What keeps others than the web's pods from the pool's nodes.
+/// Returns the taint that keeps pods other than the web's off the pool's nodes.
 fn taint() -> Taint {
     Taint::new("dedicated", "web", Effect::NoSchedule)
 }
@@ -101,7 +101,7 @@ pub(super) fn price(micro_usd: i64) -> Price {
     Price::Listed(MicroUsdPerHour(micro_usd))
 }
 
-/// A size of so many cores at this price in both zones.
+/// Returns a size with this many cores at this price in both zones.
 pub(crate) fn instance_type(name: &str, cores: i64, price: Price) -> InstanceType {
     let offering = |zone: &str| Offering {
         zone: Zone::new(zone),
@@ -125,7 +125,7 @@ pub(crate) fn instance_type(name: &str, cores: i64, price: Price) -> InstanceTyp
     }
 }
 
-/// A catalogue of a smaller and a larger size at these prices.
+/// Returns a catalogue with a smaller and a larger size at these prices.
 pub(crate) fn catalog(small: Price, large: Price) -> Catalog {
     let types = vec![instance_type("Standard_D4s_v5", 4, small), instance_type("Standard_D8s_v5", 8, large)];
     let sizes = BTreeMap::from([(ClassName::new("default"), types)]);
@@ -155,7 +155,7 @@ pub(crate) fn snapshot(nodes: Vec<Node>, pods: Vec<Pod>) -> Snapshot {
     }
 }
 
-/// A daemonset that tolerates every taint of these effects.
+/// Returns a daemonset that tolerates all taints with these effects.
 fn daemon(name: &str, effects: &[Effect]) -> Daemon {
     let tolerations = effects
         .iter()
@@ -165,7 +165,7 @@ fn daemon(name: &str, effects: &[Effect]) -> Daemon {
     Daemon { namespace: "kube-system".into(), name: Arc::from(name), spec: Arc::new(spec), is_assumed: true }
 }
 
-/// A pod of one core that tolerates the pool's taint.
+/// Returns a pod of one core that tolerates the pool's taint.
 pub(crate) fn pod(name: &str) -> Pod {
     let Taint { key, value, effect } = taint();
     let toleration = Toleration { key: Some(key), value: Some(value), effect: Some(effect), seconds: None };
@@ -219,7 +219,7 @@ pub(crate) fn keys(names: &[&str]) -> Vec<PodKey> {
     names.iter().map(|name| PodKey::new("default", name)).collect()
 }
 
-/// A node with these pods, with a substitute in the other zone and a larger one.
+/// Returns a node with these pods, a substitute in the other zone and a larger one.
 pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
     let substitute = |size: &str, zone: &str, micro_usd: i64| Substitute {
         effective_price: price(micro_usd),
@@ -254,7 +254,7 @@ pub(crate) fn new_node(pool: &str, pods: &[&str]) -> NewNode {
     }
 }
 
-/// A PodDisruptionBudget of all pods that lets so many of them go.
+/// Returns a PodDisruptionBudget of all pods that allows this many disruptions.
 pub(crate) fn web_budget(most: u32) -> DisruptionBudget {
     DisruptionBudget {
         namespace: "default".into(),
@@ -273,7 +273,7 @@ pub(crate) fn solution(new: Vec<NewNode>, removed: &[&str]) -> Solution {
     Solution { target: Target { kept: Vec::new(), new, removed }, report: Report::default() }
 }
 
-/// Pods that ask for more than there is.
+/// Returns pods that request more than there is.
 pub(crate) fn unplaced(names: &[&str]) -> Unplaced {
     Unplaced {
         pods: keys(names),
@@ -284,7 +284,7 @@ pub(crate) fn unplaced(names: &[&str]) -> Unplaced {
     }
 }
 
-/// Two new nodes, one node that goes and one without a claim.
+/// Returns a world with two new nodes, one node to remove and one without a claim.
 pub(crate) fn example() -> (Snapshot, Policy, Solution) {
     let stray = Node { claim: None, ..node("aks-general-zzz", "general") };
     let nodes = vec![stray, node("empty-1", "general"), node("kept-1", "general")];

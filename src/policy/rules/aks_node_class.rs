@@ -1,11 +1,10 @@
-//! Rules of the AKSNodeClass.
-//! Must never ask whether a size or an image exists: that is the catalogue's.
+//! Rules for the AKSNodeClass. Must never check that a size or an image exists: the catalogue does.
 
 use super::{local_dns, sysctls};
 use crate::policy::fault::{Fault, shortened};
 use crate::policy::place::Place;
 
-/// What is wrong with a node class.
+/// Returns the faults of a node class.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();
@@ -61,7 +60,7 @@ fn swap_fault(spec: &Place<'_>) -> Option<Fault> {
     })
 }
 
-/// Kata is there for Azure Linux alone, and not with FIPS.
+/// Checks Kata, which is only available on Azure Linux and without FIPS.
 fn kata_fault(spec: &Place<'_>) -> Option<Fault> {
     let runtime = spec.text("workloadRuntime").filter(|runtime| runtime.starts_with("Kata"))?;
     if spec.text("imageFamily") != Some("AzureLinux") {

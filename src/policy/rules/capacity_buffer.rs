@@ -1,10 +1,10 @@
-//! Rules of the CapacityBuffer.
-//! Must never look for what a buffer names: that is known where all objects are.
+//! Rules for the CapacityBuffer. Must never look up the objects that a buffer references: only callers with all objects
+//! can.
 
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with a buffer.
+/// Returns the faults of a buffer.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else { return Vec::new() };
     let mut faults = Vec::new();

@@ -1,10 +1,10 @@
-//! Rules for DNS on each node in an AKSNodeClass.
-//! Must never resolve a name: zones are compared as text, as the API server does.
+//! Rules for node-local DNS in an AKSNodeClass. Must never resolve a name: zones are compared as text, as in the API
+//! server.
 
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with the zones of a node class.
+/// Returns the faults of the DNS zones of a node class.
 pub(super) fn faults(spec: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     for list in ["vnetDNSOverrides", "kubeDNSOverrides"] {

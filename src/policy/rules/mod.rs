@@ -1,8 +1,8 @@
-//! The rules of the CustomResourceDefinitions that a schema can only say in CEL, one file per kind.
+//! Rules of the CustomResourceDefinitions that a schema can only express in CEL, one file per kind.
 //!
-//! They judge alike with the CEL text beside the types, and say more. An evaluation that an API server breaks off,
-//! and so refuses the object, is a fault here as well. Must never add a rule: what Karpenter checks at run time is in
-//! [`runtime`](super::runtime).
+//! They give the same result as the CEL text beside the types, with better messages. An evaluation that an API server
+//! aborts, so that it rejects the object, is a fault here as well. Must never add a rule: Karpenter's run-time checks
+//! are in [`runtime`](super::runtime).
 
 mod aks_node_class;
 mod capacity_buffer;
@@ -21,7 +21,7 @@ use super::fault::Fault;
 use super::place::Place;
 use crate::api::Kind;
 
-/// What the rules find wrong with an object that has its defaults.
+/// Returns the rule violations of an object with its defaults.
 #[must_use]
 pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let object = Place::root(object);
@@ -38,7 +38,7 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     faults
 }
 
-/// What the rules find wrong with a change from one valid object to another: fields that must stay as they are.
+/// Returns the rule violations of a change from one valid object to another: changes of immutable fields.
 #[must_use]
 pub fn faults_of_change(kind: Kind, old: &Value, new: &Value) -> Vec<Fault> {
     let (old, new) = (Place::root(old), Place::root(new));

@@ -1,11 +1,10 @@
-//! Rules of the NodeClaim.
-//! Must never judge its status: that is what was seen.
+//! Rules for the NodeClaim. Must never check its status, which is observed.
 
 use super::requirements::{self, PoolKey};
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with a claim.
+/// Returns the faults of a claim.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();
@@ -15,7 +14,7 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     faults
 }
 
-/// What is wrong with a change of a claim.
+/// Returns the faults of a change to a claim.
 pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     if old.value.get("spec") == new.value.get("spec") {
         return Vec::new();

@@ -1,11 +1,10 @@
-//! Rules of the NodeFleet.
-//! Must never refuse a field for having no effect yet: that is not a matter of validity.
+//! Rules for the NodeFleet. Must never reject a field for having no effect yet: such a field is still valid.
 
 use super::node_pool::window_fault;
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with a fleet.
+/// Returns the faults of a fleet.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();
@@ -44,7 +43,7 @@ fn path_fault(spec: &Place<'_>) -> Option<Fault> {
     })
 }
 
-/// What is wrong with the approvals that plans need.
+/// Returns the faults of the approvals that plans require.
 fn approvals_faults(spec: &Place<'_>) -> Vec<Fault> {
     let approvals = spec.items("git.approvals");
     let forge = spec.text("git.forge");

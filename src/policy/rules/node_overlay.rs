@@ -1,11 +1,10 @@
-//! Rules of the NodeOverlay.
-//! Must never compare overlays: whether two are in each other's way is decided where all are.
+//! Rules for the NodeOverlay. Must never compare overlays: only callers with all overlays can detect conflicts.
 
 use super::requirements::{self, PoolKey};
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with an overlay.
+/// Returns the faults of an overlay.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else { return Vec::new() };
     let mut faults = requirements::faults(&spec, PoolKey::Allowed);

@@ -1,10 +1,9 @@
-//! Rules of the NodePlan, its chunks and its approvals.
-//! Must never judge its status: that is what has become of it.
+//! Rules for the NodePlan, its chunks and its approvals. Must never check its status, which records progress.
 
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with a change of a plan's entry, or of a chunk of its text.
+/// Returns the faults of a change to a NodePlan or a chunk of its text.
 pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     if old.value.get("spec") == new.value.get("spec") {
         return Vec::new();
@@ -12,7 +11,7 @@ pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     vec![new.fault_at("spec", "a plan cannot be changed").hint("plan again: `nodeform plan --live`")]
 }
 
-/// What is wrong with a change of what somebody decided about a plan.
+/// Returns the faults of a change to an approval decision.
 pub(super) fn faults_of_decision(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     if old.value.get("spec") == new.value.get("spec") {
         return Vec::new();

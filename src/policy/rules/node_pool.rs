@@ -1,5 +1,5 @@
-//! Rules of the NodePool.
-//! Must say of static pools only what their fields exclude; whether they are used is decided elsewhere.
+//! Rules for the NodePool. Must only check that fields of static pools are compatible; other code decides whether
+//! static pools are used.
 
 use serde_json::Value;
 
@@ -8,7 +8,7 @@ use crate::model::Quantity;
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// What is wrong with a pool.
+/// Returns the faults of a pool.
 pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     let Some(spec) = object.at("spec") else {
         return Vec::new();
@@ -25,7 +25,7 @@ pub(super) fn faults(object: &Place<'_>) -> Vec<Fault> {
     faults
 }
 
-/// The most nodes that a pool may ask for: no cluster of AKS has more.
+/// Maximum number of nodes that a pool may request: no AKS cluster has more.
 const REPLICAS_MAX: i64 = 5_000;
 
 fn static_faults(spec: &Place<'_>) -> Vec<Fault> {
@@ -53,13 +53,13 @@ fn static_faults(spec: &Place<'_>) -> Vec<Fault> {
     faults
 }
 
-/// Reads a quantity, which may be written as a number.
+/// Parses a quantity, which may be written as a number.
 fn quantity(value: &Value) -> Option<i64> {
     let text = value.as_str().map_or_else(|| value.to_string(), ToOwned::to_owned);
     Some(Quantity::parse(&text)?.units_down())
 }
 
-/// A schedule without a duration, or the reverse.
+/// Returns the fault of a schedule without a duration, or the reverse.
 pub(super) fn window_fault(window: &Place<'_>) -> Option<Fault> {
     let (there, missing) = match (window.has("schedule"), window.has("duration")) {
         (true, false) => ("schedule", "duration"),
@@ -71,7 +71,7 @@ pub(super) fn window_fault(window: &Place<'_>) -> Option<Fault> {
     Some(fault.hint(format!("add `{missing}`, or remove `{there}` so that it always holds")))
 }
 
-/// What is wrong with a change of a pool.
+/// Returns the faults of a change to a pool.
 pub(super) fn faults_of_change(old: &Place<'_>, new: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     if old.has("spec.replicas") != new.has("spec.replicas") {

@@ -1,20 +1,20 @@
-//! Rules for requirements, label keys and node class references, which NodePool and NodeClaim share.
-//! Must treat both alike but for the pool's own label, which only a NodeClaim may name.
+//! Rules for requirements, label keys and node class references, shared by several kinds. Must treat all kinds alike,
+//! except for the pool's own label, which a NodePool must not use.
 
 use crate::model::label;
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// Whether a key may name the pool.
+/// Whether a key may be the pool's own label.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum PoolKey {
-    /// In a NodeClaim: it belongs to one pool.
+    /// In a NodeClaim, which belongs to one pool, or a NodeOverlay.
     Allowed,
-    /// In a NodePool: it cannot choose among pools.
+    /// In a NodePool, which cannot choose among pools.
     Refused,
 }
 
-/// What is wrong with a list of requirements.
+/// Returns the faults of a list of requirements.
 pub(super) fn faults(spec: &Place<'_>, pool_key: PoolKey) -> Vec<Fault> {
     let mut faults = Vec::new();
     for requirement in spec.items("requirements") {
@@ -28,7 +28,7 @@ pub(super) fn faults(spec: &Place<'_>, pool_key: PoolKey) -> Vec<Fault> {
     faults
 }
 
-/// What is wrong with a label's key, of a requirement or of the labels themselves.
+/// Returns the fault of a label key, in a requirement or among the labels.
 pub(super) fn key_fault(place: &Place<'_>, key: &str, pool_key: PoolKey) -> Option<Fault> {
     let domain = key.split('/').next().unwrap_or_default();
     let is_known = key == label::CAPACITY_TYPE || key == label::NODE_POOL;
@@ -41,7 +41,7 @@ pub(super) fn key_fault(place: &Place<'_>, key: &str, pool_key: PoolKey) -> Opti
         let fault = place.fault(format!("the label `{key}` is restricted: every node of the pool gets it"));
         return Some(fault.hint("leave it out"));
     }
-    // As Karpenter's CRD has it, a plain ending: `notkarpenter.sh` is refused too.
+    // A plain suffix match, as in Karpenter's CRD: `notkarpenter.sh` is rejected too.
     (!is_known && domain.ends_with("karpenter.sh")).then(|| {
         place
             .fault(format!("the label `{key}` is restricted: its domain is Karpenter's"))
@@ -71,7 +71,7 @@ fn values_fault(requirement: &Place<'_>, operator: &str) -> Option<Fault> {
                 value.fault(message).hint("write digits in quotes, such as \"4\"")
             })
         }
-        // The schema refuses unknown operators; the others take any values.
+        // The schema rejects unknown operators; the others accept any values.
         _ => None,
     }
 }
@@ -84,7 +84,7 @@ fn few_values_fault(requirement: &Place<'_>, listed: usize) -> Option<Fault> {
     })
 }
 
-/// What is wrong with a reference to a node class.
+/// Returns the faults of a reference to a node class.
 pub(super) fn class_faults(spec: &Place<'_>) -> Vec<Fault> {
     ["group", "kind", "name"]
         .into_iter()

@@ -1,10 +1,9 @@
-//! Rules between the kernel settings of an AKSNodeClass.
-//! Must hold only relations; the range of each setting is in the schema.
+//! Rules between the sysctls of an AKSNodeClass. Must only hold relations; the range of each sysctl is in the schema.
 
 use crate::policy::fault::Fault;
 use crate::policy::place::Place;
 
-/// Settings of which the first must not be above the second.
+/// Pairs of sysctls of which the first must not exceed the second.
 const ORDERED: &[(&str, &str)] = &[
     ("netCoreRmemDefault", "netCoreRmemMax"),
     ("netCoreWmemDefault", "netCoreWmemMax"),
@@ -12,7 +11,7 @@ const ORDERED: &[(&str, &str)] = &[
     ("netIPv4NeighDefaultGcThresh2", "netIPv4NeighDefaultGcThresh3"),
 ];
 
-/// What is wrong between the kernel settings of a node class.
+/// Returns the faults between the sysctls of a node class.
 pub(super) fn faults(spec: &Place<'_>) -> Vec<Fault> {
     let Some(sysctls) = spec.at("linuxOSConfig.sysctls") else {
         return Vec::new();
@@ -34,7 +33,7 @@ fn port_faults(sysctls: &Place<'_>) -> Vec<Fault> {
         return Vec::new();
     };
     let say = |message: String| sysctls.fault_at(FIELD, message).hint("the widest range is `1024 65535`");
-    // A port that is no number that fits is outside of every range.
+    // A port that cannot be parsed is outside every range.
     let (first_port, last_port) = (first.parse::<i64>().unwrap_or(-1), last.parse::<i64>().unwrap_or(-1));
     let mut faults = Vec::new();
     if !(1024..=60999).contains(&first_port) {

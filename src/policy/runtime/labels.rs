@@ -1,5 +1,5 @@
-//! Labels and requirements that Karpenter refuses at run time, and those that the Azure provider keeps for itself.
-//! Must never ask whether a size has a value: that is a warning of the plan, not a fault of the pool.
+//! Labels and requirements that Karpenter rejects at run time, and labels reserved by the Azure provider. Must never
+//! check that a size has a value: that is a warning of the plan, not a fault of the pool.
 
 use crate::model::label;
 use crate::policy::fault::{Fault, shortened};
@@ -10,14 +10,14 @@ use crate::policy::place::Place;
 const KARPENTER_AZURE: &str = "karpenter.azure.com";
 /// Domain of AKS' labels.
 const AKS: &str = "kubernetes.azure.com";
-/// The provider's own label that users must not ask for.
+/// A label of the provider that users must not require.
 const HYPERV_GENERATION: &str = "karpenter.azure.com/sku-hyperv-generation";
-/// Old labels of AKS without a domain, which it sets itself.
+/// Old AKS labels without a domain, which AKS sets itself.
 const AKS_BARE: [&str; 4] = ["accelerator", "agentpool", "storageprofile", "storagetier"];
-/// Longest value of a label.
+/// Maximum length of a label value.
 const VALUE_LETTERS_MAX: usize = 63;
 
-/// The values that are known for a label.
+/// The known values of labels.
 const KNOWN_VALUES: &[(&str, &[&str])] = &[
     (label::CAPACITY_TYPE, &["on-demand", "reserved", "spot"]),
     (label::PLACEMENT_SCOPE, &["regional", "zonal"]),
@@ -32,14 +32,14 @@ const KNOWN_VALUES: &[(&str, &[&str])] = &[
     (label::AKS_FIPS_ENABLED, &["true"]),
 ];
 
-/// The labels that AKS gives to nodes of agent pools alone.
+/// Labels that AKS only sets on nodes of agent pools.
 const OF_AGENT_POOLS: [&str; 2] = ["agentpool", "kubernetes.azure.com/agentpool"];
 
-/// What a label's key is.
+/// Syntax of a label key.
 const KEY_HINT: &str =
     "a key is at most 63 letters, digits, `-`, `_` and `.`, with a DNS name and `/` before it if need be";
 
-/// What is wrong with one label of a template.
+/// Returns the faults of one label of a template.
 pub(super) fn label_faults(place: &Place<'_>, key: &str) -> Vec<Fault> {
     let mut faults: Vec<Fault> = restricted_fault(place, key).into_iter().collect();
     if !is_qualified_name(key) {
@@ -49,7 +49,7 @@ pub(super) fn label_faults(place: &Place<'_>, key: &str) -> Vec<Fault> {
     faults
 }
 
-/// What is wrong with the requirements of a template or a claim.
+/// Returns the faults of the requirements of a template or a claim.
 pub(super) fn requirement_faults(spec: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     for requirement in spec.items("requirements") {
@@ -93,7 +93,7 @@ fn restricted_fault(place: &Place<'_>, key: &str) -> Option<Fault> {
     })
 }
 
-/// A requirement of which no value can ever be met. As in Karpenter, one known value among others is enough.
+/// Returns the fault of a requirement without any known value. As in Karpenter, one known value among others suffices.
 fn known_values_fault(requirement: &Place<'_>, key: &str) -> Option<Fault> {
     let (_, known) = KNOWN_VALUES.iter().find(|(label, _)| *label == key)?;
     let values: Vec<&str> =
@@ -111,7 +111,8 @@ fn known_values_fault(requirement: &Place<'_>, key: &str) -> Option<Fault> {
     })
 }
 
-/// Whether a text is a label's key: a name of at most 63 characters, and before it a DNS name of at most 253.
+/// Returns whether a text is a label key: a name of at most 63 characters, with an optional DNS name (at most 253)
+/// before it.
 pub(super) fn is_qualified_name(key: &str) -> bool {
     let (prefix, name) = match key.split_once('/') {
         Some((prefix, name)) => (Some(prefix), name),
@@ -121,7 +122,7 @@ pub(super) fn is_qualified_name(key: &str) -> bool {
     is_prefix_right && !name.is_empty() && is_label_value(name)
 }
 
-/// Whether a text is a label's value.
+/// Returns whether a text is a label value.
 pub(super) fn is_label_value(text: &str) -> bool {
     let is_inner = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
     let ends = [text.bytes().next(), text.bytes().next_back()];

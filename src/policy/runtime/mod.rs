@@ -1,7 +1,7 @@
-//! What Karpenter and its Azure provider check beyond the CustomResourceDefinitions: a valid object that fails here
-//! would be stored, and then never be used.
+//! Checks of Karpenter and its Azure provider beyond the CustomResourceDefinitions: a valid object that fails them
+//! would be stored but never used.
 //!
-//! Must stay apart from the schema and [`rules`](super::rules), which judge as the API server does.
+//! Must stay separate from the schema and [`rules`](super::rules), which check the same as the API server.
 
 mod labels;
 mod name;
@@ -16,7 +16,7 @@ use super::place::Place;
 use crate::api::{Kind, units};
 use crate::model::Quantity;
 
-/// What is wrong with an object at run time, by name, labels, taints, schedules and amounts.
+/// Returns the run-time faults of an object: name, labels, taints, schedules and amounts.
 #[must_use]
 pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     let object = Place::root(object);
@@ -62,12 +62,12 @@ pub fn faults(kind: Kind, object: &Value) -> Vec<Fault> {
     faults
 }
 
-/// Numbers that do not fit the 32 bits which Karpenter reads them into; an API server stores them.
+/// Reports numbers beyond the 32 bits that Karpenter uses; an API server stores them.
 fn number_faults(schema: &Value, part: &Place<'_>, faults: &mut Vec<Fault>) {
     let is_small = schema.get("format").and_then(Value::as_str) == Some("int32");
     let has_limit = schema.get("maximum").is_some();
     if let Some(number) = part.value.as_i64().filter(|number| is_small && i32::try_from(*number).is_err()) {
-        // Above a maximum of the schema, it has been said.
+        // If the schema has a maximum, it has reported the number already.
         if !has_limit {
             faults.push(part.fault(format!("{number} must be from {} to {}", i32::MIN, i32::MAX)));
         }
@@ -85,7 +85,7 @@ fn number_faults(schema: &Value, part: &Place<'_>, faults: &mut Vec<Fault>) {
     }
 }
 
-/// Amounts that are below zero or beyond what can be counted.
+/// Returns the faults of amounts that are negative or cannot be parsed.
 fn amount_faults(object: &Place<'_>, map: &str) -> Vec<Fault> {
     let mut faults = Vec::new();
     for (key, amount) in object.entries(map) {
@@ -111,14 +111,14 @@ fn amount_faults(object: &Place<'_>, map: &str) -> Vec<Fault> {
     faults
 }
 
-/// A buffer that names nothing keeps no room.
+/// Returns the fault of a buffer that references no pods.
 fn buffer_fault(object: &Place<'_>) -> Option<Fault> {
     let spec = object.at("spec")?;
     let is_void = !spec.has("podTemplateRef") && !spec.has("scalableRef");
     is_void.then(names_no_pods)
 }
 
-/// The kernel knows periods from 1 ms to 1 s.
+/// Checks the CFS quota period: the kernel accepts 1 ms to 1 s.
 fn quota_period_fault(object: &Place<'_>) -> Option<Fault> {
     let place = object.at("spec.kubelet.cpuCFSQuotaPeriod")?;
     let text = place.value.as_str()?;

@@ -1,16 +1,15 @@
-//! Names of objects.
-//! Must judge only the form: whether a name is taken is known where all objects are.
+//! Names of objects. Must only check the syntax: only callers with all objects know whether a name is taken.
 
 use crate::api::Kind;
 use crate::policy::fault::{Fault, shortened};
 use crate::policy::place::Place;
 
-/// The longest label value: a pool's name is the value of a label on its nodes.
+/// Maximum length of a pool's name: it is a label value on the pool's nodes.
 const POOL_LETTERS_MAX: usize = 63;
-/// The longest DNS name.
+/// Maximum length of a DNS name.
 const NAME_LETTERS_MAX: usize = 253;
 
-/// What is wrong with the name of an object.
+/// Returns the faults of an object's name.
 pub(super) fn faults(kind: Kind, object: &Place<'_>) -> Vec<Fault> {
     let Some(place) = object.at("metadata.name") else {
         let fault = object.fault_at("metadata.name", "is missing: an object needs a name");
@@ -31,7 +30,7 @@ pub(super) fn faults(kind: Kind, object: &Place<'_>) -> Vec<Fault> {
     Vec::new()
 }
 
-/// Whether a text is a DNS name in lower case, as names of objects and prefixes of labels are.
+/// Returns whether a text is a DNS name in lower case, as object names and label prefixes are.
 pub(super) fn is_dns_subdomain(text: &str) -> bool {
     let is_part_right = |part: &str| {
         let ends = [part.bytes().next(), part.bytes().next_back()];

@@ -1,12 +1,12 @@
-//! Cron schedules of budgets and freezes.
-//! Must accept what Karpenter's cron reader accepts: five fields, or a word such as `@daily`.
+//! Cron schedules of budgets and freezes. Must accept what Karpenter's cron parser accepts: five fields, or a word such
+//! as `@daily`.
 
 use croner::parser::{CronParser, Seconds, Year};
 
 use crate::policy::fault::{Fault, shortened};
 use crate::policy::place::Place;
 
-/// What is wrong with the schedule of a window, if it has one.
+/// Returns the fault of a window's schedule, if it has one.
 pub(super) fn fault(window: &Place<'_>) -> Option<Fault> {
     let place = window.at("schedule")?;
     let text = place.value.as_str()?;

@@ -1,5 +1,4 @@
-//! Taints that Karpenter refuses at run time.
-//! Must look at both lists of taints together: a node has them both while it starts.
+//! Taints that Karpenter rejects at run time. Must check both lists of taints together: a starting node has both.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +6,7 @@ use super::labels::{is_label_value, is_qualified_name};
 use crate::policy::fault::{Fault, shortened};
 use crate::policy::place::Place;
 
-/// What is wrong with the taints of a template or a claim.
+/// Returns the faults of the taints of a template or a claim.
 pub(super) fn faults(spec: &Place<'_>) -> Vec<Fault> {
     let mut faults = Vec::new();
     let mut seen = BTreeSet::new();

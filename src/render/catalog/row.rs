@@ -1,4 +1,4 @@
-//! What is shown of one size.
+//! Row of one size.
 
 use serde::Serialize;
 

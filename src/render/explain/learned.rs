@@ -1,11 +1,11 @@
-//! What was learnt of a pool's nodes, as lines for people: where they have less than was computed, and what others put on
-//! them.
+//! Facts learned from a pool's nodes, as lines for people: where they have less than computed, and taints that others
+//! set on them.
 
 use crate::catalog::Offered;
 use crate::model::{LearnedNode, PoolName, Resources};
 use crate::render::line::{Line, Style};
 
-/// Says what nodes of a pool really had; nothing where there were none. `offered` is what was computed for its class.
+/// Describes what nodes of a pool really had; empty if there were none. `offered` is what was computed for its class.
 #[must_use]
 pub fn learned(pool: &PoolName, nodes: &[LearnedNode], offered: &Offered) -> Vec<Line> {
     let own: Vec<&LearnedNode> = nodes.iter().filter(|node| node.alike.pool == *pool).collect();

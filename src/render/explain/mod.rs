@@ -1,4 +1,5 @@
-//! Why a pod, a node or a size fares as it does, as lines for people: the answer first, then the chain.
+//! Explanations of the outcome for a pod, a node or a size, as lines for people: the answer first, then the chain of
+//! rules.
 
 pub mod learned;
 pub mod plan;
@@ -22,12 +23,12 @@ use crate::solve::report::chain::{PoolChain, Step};
 use crate::solve::shrink::alone::{Alone, InTheWay};
 use crate::solve::{Held, NewNode, NodeRef, Target};
 
-/// How many names stand in a line before the rest is counted.
+/// Maximum number of names in a line; the rest is counted.
 const NAMES_IN_LINE: usize = 5;
-/// How many other ways to have a node are listed.
+/// Maximum number of substitutes listed.
 const SUBSTITUTES_MAX: usize = 8;
 
-/// Writes an amount by the hour: `$0.1920/h`, `~` before an estimate, `?` for one that is not known.
+/// Formats an hourly amount: `$0.1920/h`, `~` before an estimate, `?` if unknown.
 pub(super) fn by_hour(price: Price) -> String {
     let mark = if price.is_estimate() { "~" } else { "" };
     match price.known() {
@@ -36,7 +37,7 @@ pub(super) fn by_hour(price: Price) -> String {
     }
 }
 
-/// Writes resources in one line: `cpu 2, memory 4Gi`; those of which there is nothing are left out.
+/// Formats resources in one line: `cpu 2, memory 4Gi`, without those that are 0.
 fn amounts(resources: &Resources) -> String {
     let parts: Vec<String> = resources
         .iter()
@@ -50,17 +51,17 @@ fn described(node: &NewNode) -> String {
     format!("`{}`{}, {}, of pool `{}`", node.size, in_zone(&node.zone), node.capacity_type, node.pool)
 }
 
-/// Says in which zone something is; `0` is how Azure writes that it is in none.
+/// Formats a zone; `0` is Azure's notation for no zone.
 pub(super) fn in_zone(zone: &Zone) -> String {
     if zone.as_str() == NO_ZONE { ", regional (no zone)".to_owned() } else { format!(" in zone `{zone}`") }
 }
 
-/// Says what becomes of several pods, those that fare alike together, the worst first.
+/// Describes the outcome of several pods, grouped by outcome, the worst first.
 #[must_use]
 pub fn pods(title: &str, outcomes: &BTreeMap<PodOutcome, usize>, target: &Target) -> Vec<Line> {
     let all: usize = outcomes.values().sum();
     let mut lines = vec![Line::new(Style::Bold, format!("{title}: {}", count(all, "pod")))];
-    // New nodes that look alike are one answer.
+    // New nodes that look alike are one outcome.
     let mut alike: Vec<(String, usize)> = Vec::new();
     for (outcome, number) in outcomes {
         let text = said(outcome, target);
@@ -76,20 +77,20 @@ pub fn pods(title: &str, outcomes: &BTreeMap<PodOutcome, usize>, target: &Target
     lines
 }
 
-/// Says of a DaemonSet how its pods come and what they take.
+/// Describes a DaemonSet: where its pods run and what they request.
 #[must_use]
 pub fn daemon(daemon: &Daemon) -> Vec<Line> {
     let Daemon { namespace, name, spec, is_assumed } = daemon;
     let assumed = if *is_assumed { " (assumed: AKS runs it)" } else { "" };
     let title = format!("daemonset `{namespace}/{name}`{assumed}: a pod on every node that it may run on");
-    // That it is one pod goes without saying.
+    // The pod count is always 1.
     let requests = spec.requests.iter().filter(|(name, _)| **name != ResourceName::Pods);
     let requests = requests.map(|(name, amount)| (name.clone(), amount)).collect();
     let takes = format!("  takes {} of each such node, before any other pod", amounts(&requests));
     vec![Line::new(Style::Bold, title), Line::new(Style::Plain, takes)]
 }
 
-/// Says why a pod goes where it goes, or nowhere.
+/// Explains why a pod is placed on its node, or on none.
 #[must_use]
 pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
     let PodExplanation { pod, outcome, without, pools, nodes, preferences } = explanation;
@@ -119,7 +120,7 @@ pub fn pod(explanation: &PodExplanation, target: &Target) -> Vec<Line> {
     lines
 }
 
-/// Says why a placed pod goes to its node and not to another.
+/// Explains why a placed pod is on its node and not on another.
 fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target: &Target) -> Vec<Line> {
     let plain = |text: String| Line::new(Style::Plain, text);
     match outcome {
@@ -131,7 +132,7 @@ fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target:
             let (price, pods) = (by_hour(node.effective_price), count(node.pods.len(), "pod"));
             let first = match nodes {
                 [] => "no existing node fits; ",
-                // A preference, or room that is kept, may lead it away from what has room.
+                // A preference or headroom may keep it off an existing node with free capacity.
                 nodes if nodes.iter().any(|(_, because)| because.is_none()) => "",
                 _ => "no node that is kept fits; ",
             };
@@ -157,7 +158,7 @@ fn why_there(outcome: &PodOutcome, nodes: &[(NodeName, Option<String>)], target:
     }
 }
 
-/// Says what the next best way to have a node costs more.
+/// Describes the extra cost of the next best choice for a node.
 fn next_best(node: &NewNode, next: &crate::solve::Substitute) -> String {
     let what = format!("`{}`{}, {}", next.size, in_zone(&next.zone), next.capacity_type);
     match (node.effective_price.known(), next.effective_price.known()) {
@@ -227,7 +228,7 @@ fn pool_chain(chain: &PoolChain, without: Option<&str>, is_unplaced: bool) -> Ve
 
 /// Returns a line for each rule that excludes sizes, with how many are left.
 fn excluding_steps(chain: &PoolChain) -> Vec<Line> {
-    // The first rule is asked of the pool and not of its sizes: where it lets the pod pass, it has them all.
+    // The first rule checks the pool and not its sizes: if it passes, all sizes are left.
     let every = chain.steps.first().filter(|step| step.because.is_none()).map(|step| step.sizes_left);
     let mut left = every;
     let mut excluding: Vec<&Step> = Vec::new();
@@ -255,8 +256,8 @@ fn excluding_steps(chain: &PoolChain) -> Vec<Line> {
     excluding.iter().enumerate().map(line).collect()
 }
 
-/// Says why a node is there, of that size, or goes. `name` is what the user called it; `held` is what keeps a node for now
-/// that goes.
+/// Explains why a node exists, has its size, or is deleted. `name` is what the user called it; `held` is what keeps a
+/// node for now that would be deleted.
 #[must_use]
 pub fn node(explanation: &NodeExplanation, name: &str, held: Option<&str>) -> Vec<Line> {
     match explanation {
@@ -297,7 +298,7 @@ pub fn node(explanation: &NodeExplanation, name: &str, held: Option<&str>) -> Ve
     }
 }
 
-/// Says what keeps a node that carries pods.
+/// Describes why a node with pods is kept.
 fn kept_by(alone: &Alone) -> String {
     let monthly = |rate: MicroUsdPerHour| per_month(rate, Sureness::Estimated);
     let (by, but) = match alone {
@@ -332,7 +333,7 @@ fn kept_by(alone: &Alone) -> String {
     format!("without it the fleet would cost {} less, but {but}", monthly(*by))
 }
 
-/// Says why a node may go, in a sentence about it.
+/// Returns the reason for deleting a node, as a sentence about it.
 const fn in_words(reason: DisruptionReason) -> &'static str {
     match reason {
         DisruptionReason::Empty => "it is empty",
@@ -395,7 +396,7 @@ fn new_node(
     lines
 }
 
-/// Says why a size is used or not, pool by pool; `refused` is why the region's list leaves it out.
+/// Explains why a size is used or not, by pool; `refused` is why the region's list excludes it.
 #[must_use]
 pub fn size(explanation: &SizeExplanation, refused: Option<&str>) -> Vec<Line> {
     let SizeExplanation { size, pools } = explanation;

@@ -1,7 +1,7 @@
-//! What a plan says of a pod or a node: where it runs, whether and why it moves, where it goes, and what that saves.
+//! Explanations of a pod or a node from a plan: where it runs, whether and why it moves, where to, and what that saves.
 //!
-//! Read from the plan alone, so that a saved plan answers as well as a fresh one; which rules kept a pod from other
-//! places takes the input.
+//! Read from the plan alone, so a saved plan answers like a fresh one. Explaining which rules excluded other places
+//! requires the input.
 
 use crate::model::{NodeName, PodKey, PodPlace};
 use crate::plan::{Change, Reason};
@@ -14,10 +14,10 @@ use crate::render::page::shape::{existing, group_price, size_of, zone_name};
 use crate::render::view::{Group, NewNodeView, PlanView};
 use crate::render::words::{count, some};
 
-/// How many pods of a node are named.
+/// Maximum number of a node's pods listed by name.
 const NAMES_IN_LINE: usize = 5;
 
-/// Says of a pod that runs where it does, whether it moves and why, and what that saves; nothing of one that does not.
+/// Describes where a running pod is, whether it moves and why, and what that saves; empty if it does not run.
 #[must_use]
 pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let Some(PodPlace::Bound(node)) = view.group(pod).map(|group| &group.place) else {
@@ -39,7 +39,7 @@ pub fn running(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     lines
 }
 
-/// Explains a pod by the plan alone.
+/// Explains a pod from the plan alone.
 #[must_use]
 pub fn pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let mut lines = vec![Line::new(Style::Bold, format!("pod `{pod}` {}", place(view, pod)))];
@@ -48,20 +48,20 @@ pub fn pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     lines
 }
 
-/// Says of a pod that does not run yet that it comes to a node, by preempting others or by kube-scheduler's promise.
+/// Describes the node that a pod not running yet is assigned to, by preemption or by kube-scheduler's nomination.
 #[must_use]
 pub fn comes(view: &PlanView<'_>, pod: &PodKey) -> Option<Line> {
     let node = preemptions::comes_to(view, pod)?;
     Some(Line::new(Style::Bold, format!("pod `{pod}` is placed on existing node `{node}`")))
 }
 
-/// Says of a pod whose place it takes, or who takes its place.
+/// Describes which pods a pod preempts, or which one preempts it.
 #[must_use]
 pub fn preempted(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     preemptions::of_pod(view, pod)
 }
 
-/// Says in one line where a pod is when the plan is done.
+/// Describes in one line where a pod is after the plan.
 #[must_use]
 pub fn place(view: &PlanView<'_>, pod: &PodKey) -> String {
     let verb = if view.is_moving(pod) { "moves to" } else { "is placed on" };
@@ -86,8 +86,8 @@ pub fn place(view: &PlanView<'_>, pod: &PodKey) -> String {
     }
 }
 
-/// Explains a node by the plan alone: one that exists by its name, a new one by that of its VM or NodeClaim. Nothing where
-/// the plan holds none of this name.
+/// Explains a node from the plan alone: an existing one by its name, a new one by the name of its VM or NodeClaim.
+/// `None` if the plan has none of this name.
 #[must_use]
 pub fn node(view: &PlanView<'_>, name: &str) -> Option<Vec<Line>> {
     let plain = |text: String| Line::new(Style::Plain, text);
@@ -108,7 +108,7 @@ pub fn node(view: &PlanView<'_>, name: &str) -> Option<Vec<Line>> {
     Some(lines)
 }
 
-/// Says of a new node, under this name of its, what it is and why it is created.
+/// Describes a new node, called by this name, and why it is created.
 pub(crate) fn created(view: &PlanView<'_>, new: &NewNodeView<'_>, name: &str) -> Vec<Line> {
     let title = Line::new(Style::Bold, format!("node `{name}` is new: {}", described(view, new)));
     let because = view.plan.evidence.reasons.get(new.id).map(ToString::to_string);
@@ -116,7 +116,7 @@ pub(crate) fn created(view: &PlanView<'_>, new: &NewNodeView<'_>, name: &str) ->
     std::iter::once(title).chain(because).collect()
 }
 
-/// Says of a node that exists whether it is deleted or kept and why, what it is, and what it costs.
+/// Describes an existing node: whether it is deleted or kept and why, what it is, and its price.
 pub(crate) fn exists(view: &PlanView<'_>, name: &NodeName) -> Vec<Line> {
     let fate = match (removal(view, name), stays(view, name)) {
         (Some(reason), _) => format!("is deleted: {reason}"),
@@ -133,7 +133,7 @@ fn named<T: ToString>(pods: &[T]) -> String {
     if pods.is_empty() { "none".to_owned() } else { some(pods, NAMES_IN_LINE) }
 }
 
-/// Returns why a node goes; nothing where it stays.
+/// Returns why a node is deleted; `None` if it is kept.
 pub(crate) fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     let mut deletes = view.plan.spec.changes.iter().filter(|(_, planned)| match &planned.change {
         Change::Delete(delete) => delete.target.node == *node,
@@ -146,7 +146,7 @@ pub(crate) fn removal(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     Some(reason.unwrap_or_else(|| "no reason is written".to_owned()))
 }
 
-/// Returns why a node stays that could go, as far as the plan says it.
+/// Returns why a node that could be deleted is kept, if the plan says so.
 pub(crate) fn stays(view: &PlanView<'_>, node: &NodeName) -> Option<String> {
     let evidence = &view.plan.evidence;
     let held = evidence.held.iter().find(|held| held.node == *node).map(|held| held.because.clone());

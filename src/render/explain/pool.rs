@@ -1,4 +1,4 @@
-//! What a pool can buy, and what a size costs where, as lines for people.
+//! Sizes that a pool may use, and prices of a size by region, as lines for people.
 
 use super::{by_hour, in_zone};
 use crate::model::{Price, ResourceName, SkuName, Zone};
@@ -7,10 +7,10 @@ use crate::render::words::count;
 use crate::solve::explain::PoolExplanation;
 use crate::solve::explain::pool::LimitUse;
 
-/// How many sizes are listed.
+/// Maximum number of sizes listed.
 const WAYS_MAX: usize = 8;
 
-/// Says what a pool can buy.
+/// Describes the sizes that a pool may use.
 #[must_use]
 pub fn pool(explanation: &PoolExplanation) -> Vec<Line> {
     let PoolExplanation { pool, unused, conflict: _, offered, steps, ways, limits, nodes: (there, made) } =
@@ -106,16 +106,16 @@ fn limit_lines(limits: &[LimitUse]) -> Vec<Line> {
     lines
 }
 
-/// What a size costs in a region.
+/// Price of a size in a region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InRegion {
     /// The region.
     pub region: String,
-    /// Its zones, where it is sold; `None` where it is not sold.
+    /// Zones and price, if it is sold there.
     pub sold: Option<(Vec<Zone>, Price)>,
 }
 
-/// Says region by region what a size costs: the cheapest first, those that do not have it counted.
+/// Lists the prices of a size by region, the cheapest first; regions that do not sell it are counted.
 #[must_use]
 pub fn size_in_regions(size: &SkuName, regions: &[InRegion]) -> Vec<Line> {
     let mut sold: Vec<(&str, usize, Price)> = regions

@@ -1,44 +1,44 @@
-//! One bar: how much of an amount is requested, before and after.
+//! Bar: the requested part of an amount, before and after.
 //!
-//! Each part has a glyph of its own, so that a bar says the same without colour.
+//! Each part has its own glyph, so a bar reads the same without colour.
 
 use crate::render::line::{Line, Style};
 
-/// What is requested before and after.
+/// Requested before and after.
 pub const BOTH: char = '█';
-/// What is requested before alone: it leaves.
+/// Requested only before: removed.
 pub const BEFORE: char = '▒';
-/// What is requested after alone: it comes.
+/// Requested only after: added.
 pub const AFTER: char = '▓';
-/// What is free.
+/// Free.
 pub const FREE: char = '░';
 
-/// An amount that is requested, and what there is of it.
+/// A requested amount and its total.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
-    /// What is requested before.
+    /// Requested before.
     pub before: i64,
-    /// What is requested after.
+    /// Requested after.
     pub after: i64,
-    /// What there is.
+    /// The total.
     pub of: i64,
 }
 
 impl Share {
-    /// What is requested now, of what there is.
+    /// Returns the current requests and their total, without a change.
     #[must_use]
     pub const fn unchanged(requested: i64, of: i64) -> Self {
         Self { before: requested, after: requested, of }
     }
 }
 
-/// Returns a bar of so many columns.
+/// Returns a bar of this many columns.
 #[must_use]
 pub fn bar(share: Share, columns: usize) -> String {
     parts(share, columns).into_iter().map(|(glyph, count)| glyph.to_string().repeat(count)).collect()
 }
 
-/// Adds a bar to a line: what leaves and what comes in their colours, what is free dim.
+/// Adds a bar to a line: removed and added parts in their colours, the free part dim.
 #[must_use]
 pub fn with_bar(line: Line, share: Share, columns: usize) -> Line {
     parts(share, columns).into_iter().filter(|(_, count)| *count > 0).fold(line, |line, (glyph, count)| {
@@ -55,14 +55,14 @@ pub fn with_bar(line: Line, share: Share, columns: usize) -> Line {
 fn parts(Share { before, after, of }: Share, columns: usize) -> [(char, usize); 4] {
     let both = cells(before.min(after), of, columns);
     let most = cells(before.max(after), of, columns).max(both);
-    // A change that is not seen would read as none.
+    // A change must be visible.
     let most = if before != after && most == both { (most + 1).min(columns) } else { most };
     let both = if before != after && most == both { both.saturating_sub(1) } else { both };
     let (leaves, comes) = if before > after { (most - both, 0) } else { (0, most - both) };
     [(BOTH, both), (BEFORE, leaves), (AFTER, comes), (FREE, columns - most)]
 }
 
-/// Returns how many columns an amount takes: none for nothing, all only where nothing is left.
+/// Returns the columns for an amount: none only for 0, all only if nothing is left.
 fn cells(amount: i64, of: i64, columns: usize) -> usize {
     if amount <= 0 || columns == 0 {
         return 0;
@@ -75,7 +75,7 @@ fn cells(amount: i64, of: i64, columns: usize) -> usize {
     rounded.clamp(1, columns.saturating_sub(1).max(1))
 }
 
-/// Returns the hundredths of what there is, rounded; 100 only where nothing is left, `?` where it is unknown what there is.
+/// Returns the rounded percentage of the total; 100 only if nothing is left, `?` if the total is unknown.
 #[must_use]
 pub fn percent(amount: i64, of: i64) -> String {
     if of <= 0 {

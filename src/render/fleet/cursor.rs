@@ -1,6 +1,6 @@
-//! Where somebody is in the view: what is filtered, how rows are sorted, which one is chosen.
+//! State of the view: filter, sort order and selected row.
 //!
-//! Rows keep their place while the fleet changes: what is new comes to the end, until somebody sorts again.
+//! Rows keep their place while the fleet changes: new ones are appended until the user sorts again.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,40 +24,40 @@ pub enum Key {
     Home,
     /// To the last row.
     End,
-    /// Explain, or take the filter.
+    /// Explain, or apply the filter.
     Enter,
     /// Back.
     Escape,
-    /// Take the last letter of the filter away.
+    /// Delete the last letter of the filter.
     Backspace,
     /// A letter.
     Letter(char),
-    /// Control and C.
+    /// Ctrl+C.
     Interrupt,
 }
 
-/// What follows from a key.
+/// Result of a key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
-    /// The view goes on.
+    /// The view continues.
     Stay,
-    /// The view is over.
+    /// The view ends.
     Quit,
 }
 
-/// What is shown.
+/// Mode of the view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Mode {
     /// The rows.
     #[default]
     Rows,
-    /// The rows, while a filter is written.
+    /// The rows, while a filter is typed.
     Filter,
-    /// What is known of the chosen node, from this line on.
+    /// Details of the selected node, from this line on.
     Explain(usize),
 }
 
-/// By what rows are sorted.
+/// Sort order of the rows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Sort {
     /// By name.
@@ -65,13 +65,13 @@ pub(super) enum Sort {
     Name,
     /// By pool, then name.
     Pool,
-    /// What is planned or held first.
+    /// Planned or held nodes first.
     Planned,
     /// The fullest by CPU first.
     Cpu,
     /// The fullest by memory first.
     Memory,
-    /// Those with the most pods first.
+    /// The most pods first.
     Pods,
     /// The most expensive first.
     Price,
@@ -108,7 +108,7 @@ impl Sort {
 
     fn sorted(self, fleet: &Fleet) -> Vec<&Row> {
         let mut rows: Vec<&Row> = fleet.rows.iter().collect();
-        // Rows of a fleet stand by name, which decides among equals.
+        // Rows of a fleet are sorted by name, and the sorts are stable.
         match self {
             Self::Name => {}
             Self::Pool => rows.sort_by_key(|row| (row.pool.is_none(), row.pool.clone())),
@@ -123,36 +123,36 @@ impl Sort {
     }
 }
 
-/// How full a node is, in millionths; what is unknown comes last.
+/// Returns the utilization of a node, in millionths; unknown values sort last.
 fn share(Use { requested, of }: Use) -> Option<i128> {
     Some(i128::from(requested?) * 1_000_000 / i128::from(of?))
 }
 
-/// Where somebody is in the view.
+/// State of the view.
 #[derive(Clone, Debug, Default)]
 pub struct Cursor {
     pub(super) mode: Mode,
     pub(super) sort: Sort,
     pub(super) filter: String,
-    /// The names of the rows in their places.
+    /// Names of the rows in display order.
     order: Vec<String>,
     chosen: Option<String>,
-    /// The first row that is on the screen.
+    /// The first row on the screen.
     first: usize,
 }
 
-/// The rows that are on the screen.
+/// The rows on the screen.
 pub(super) struct Window<'f> {
-    /// All rows that the filter lets through, in their places.
+    /// All rows that pass the filter, in display order.
     pub(super) rows: Vec<&'f Row>,
     /// The first one on the screen.
     pub(super) first: usize,
-    /// The chosen one.
+    /// The selected one.
     pub(super) chosen: Option<usize>,
 }
 
 impl Cursor {
-    /// Takes in a fleet that was read anew: rows that are still there keep their places.
+    /// Takes in a refreshed fleet: rows that still exist keep their places.
     pub fn settle(&mut self, fleet: &Fleet) {
         let there: BTreeSet<&str> = fleet.rows.iter().map(|row| row.name.as_str()).collect();
         self.order.retain(|name| there.contains(name.as_str()));
@@ -161,7 +161,7 @@ impl Cursor {
         self.order.extend(new.map(|row| row.name.clone()));
     }
 
-    /// Does what a key says; `page` is how many rows are on the screen.
+    /// Handles a key; `page` is the number of rows on the screen.
     pub fn press(&mut self, key: Key, fleet: &Fleet, page: usize) -> Step {
         match (key, self.mode) {
             (Key::Interrupt, _) | (Key::Letter('q'), Mode::Rows) => return Step::Quit,
@@ -231,7 +231,7 @@ impl Cursor {
         self.chosen = to.or(self.chosen.take());
     }
 
-    /// Chooses the first row where none that is shown is chosen.
+    /// Selects the first row if no visible one is selected.
     fn choose(&mut self, fleet: &Fleet) {
         let rows = self.rows(fleet);
         let at = self.place(&rows).unwrap_or(0);
@@ -243,18 +243,18 @@ impl Cursor {
         rows.iter().position(|row| row.name == *chosen)
     }
 
-    /// Returns the node that is explained; none once it is gone.
+    /// Returns the node that is explained; `None` once it is gone.
     pub(super) fn explained<'f>(&self, fleet: &'f Fleet) -> Option<&'f Row> {
         let chosen = self.chosen.as_ref()?;
         fleet.rows.iter().find(|row| row.name == *chosen)
     }
 
-    /// Returns the name of the chosen node.
+    /// Returns the name of the selected node.
     pub(super) fn chosen(&self) -> Option<&str> {
         self.chosen.as_deref()
     }
 
-    /// Returns the rows of a screen that holds so many, and scrolls so that the chosen one is among them.
+    /// Returns the rows for a screen of this height, scrolled so that the selected one is visible.
     pub(super) fn window<'f>(&mut self, fleet: &'f Fleet, height: usize) -> Window<'f> {
         let rows = self.rows(fleet);
         let chosen = self.place(&rows).or((!rows.is_empty()).then_some(0));
@@ -266,7 +266,7 @@ impl Cursor {
         Window { rows, first: self.first, chosen }
     }
 
-    /// Returns the rows that the filter lets through, in their places.
+    /// Returns the rows that pass the filter, in display order.
     fn rows<'f>(&self, fleet: &'f Fleet) -> Vec<&'f Row> {
         let by_name: BTreeMap<&str, &Row> = fleet.rows.iter().map(|row| (row.name.as_str(), row)).collect();
         let words: Vec<String> = self.filter.split_whitespace().map(str::to_lowercase).collect();
@@ -275,7 +275,7 @@ impl Cursor {
     }
 }
 
-/// Returns whether a row says all these words anywhere.
+/// Returns whether a row contains all these words.
 fn is_meant(row: &Row, words: &[String]) -> bool {
     let fields = [&row.pool, &row.size, &row.zone].into_iter().flatten().map(String::as_str);
     let own = [row.name.as_str(), row.stage.word(), row.bought.map_or("", |bought| bought.as_str())];
@@ -284,7 +284,7 @@ fn is_meant(row: &Row, words: &[String]) -> bool {
     words.iter().all(|word| text.contains(word.as_str()))
 }
 
-/// Returns the place that a key leads to; none where it leads nowhere.
+/// Returns the index that a key moves to; `None` if it does not move.
 fn moved(key: Key, at: usize, last: usize, page: usize) -> Option<usize> {
     Some(match key {
         Key::Up => at.saturating_sub(1),

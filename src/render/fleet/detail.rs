@@ -1,4 +1,4 @@
-//! Everything that is known of one node: what Enter shows.
+//! Details of one node, shown on Enter.
 
 use super::fit;
 use super::head::drawn;
@@ -11,7 +11,7 @@ use crate::render::line::{Line, Style};
 use crate::render::money::{Sureness, per_hour, per_month};
 use crate::render::words::count;
 
-/// How wide the bars are.
+/// Width of the bars.
 const BAR: usize = 30;
 
 /// Returns the lines about a node.
@@ -95,7 +95,7 @@ fn pod(pod: &PodRow) -> Line {
     Line::new(style, format!("  {key}  {cpu:>6}  {memory:>8}{daemon}{protected}"))
 }
 
-/// How long ago something was, as kubectl says it.
+/// Returns the time since something, in kubectl's format.
 pub(super) fn ago(moment: Moment<'_>, since: Option<jiff::Timestamp>) -> Option<String> {
     Some(age(moment.now?.duration_since(since?)))
 }

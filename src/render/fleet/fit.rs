@@ -1,23 +1,23 @@
-//! Texts of others in a cell: harmless, in one line, and as wide as the cell on a terminal.
+//! Foreign text in a cell: harmless, on one line, and as wide as the cell on a terminal.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
 use crate::model::shown::plain;
 
-/// Stands for what is cut.
+/// Marks cut text.
 const CUT: char = '…';
 
-/// Returns a text without what a terminal would obey.
+/// Returns a text without control sequences of terminals.
 pub(super) fn harmless(text: &str) -> String {
     plain(text)
 }
 
-/// Returns how many columns a text takes.
+/// Returns the width of a text in columns.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
 
-/// Returns the start of a text in at most so many columns.
+/// Returns the start of a text in at most this many columns.
 pub(super) fn start(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
@@ -29,7 +29,7 @@ pub(super) fn start(text: &str, columns: usize) -> String {
     kept
 }
 
-/// Returns a name in at most so many columns: its middle is cut, since names of one pool differ at their ends.
+/// Returns a name in at most this many columns: the middle is cut, because names of one pool differ at the end.
 pub(super) fn name(text: &str, columns: usize) -> String {
     if width(text) <= columns || columns < 4 {
         return start(text, columns);
@@ -50,12 +50,12 @@ fn taken(letters: impl Iterator<Item = char>, columns: usize) -> String {
         .collect()
 }
 
-/// Returns a text filled up with spaces behind it.
+/// Pads a text with trailing spaces.
 pub(super) fn left(text: &str, columns: usize) -> String {
     format!("{text}{}", " ".repeat(columns.saturating_sub(width(text))))
 }
 
-/// Returns a text filled up with spaces before it.
+/// Pads a text with leading spaces.
 pub(super) fn right(text: &str, columns: usize) -> String {
     format!("{}{text}", " ".repeat(columns.saturating_sub(width(text))))
 }

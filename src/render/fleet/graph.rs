@@ -1,4 +1,4 @@
-//! A plan as one bar a node: what pods request of each before and after, as `show --graph` draws it.
+//! A plan as one bar per node: its requests before and after, as drawn by `show --graph`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,11 +13,11 @@ use crate::render::page::headline::headline;
 use crate::render::view::{NewNodeView, PlanView};
 use crate::render::wrap::wrapped;
 
-/// The widest and the narrowest bar.
+/// Minimum and maximum width of a bar.
 const BAR: (usize, usize) = (5, 30);
-/// `100% → 100%` beside a bar.
+/// Width of `100% → 100%` next to a bar.
 const PERCENT: usize = 11;
-/// How wide a name may be.
+/// Maximum width of a name.
 const NAME_MAX: usize = 40;
 
 /// A node before and after.
@@ -31,7 +31,7 @@ struct Drawn {
     memory: Share,
 }
 
-/// Returns the plan as one bar a node, in lines of at most so many columns as the view has.
+/// Returns the plan as one bar per node, in lines as wide as the view.
 #[must_use]
 pub fn plan_graph(view: &PlanView<'_>) -> Vec<Line> {
     let mut lines = vec![headline(view)];
@@ -44,7 +44,7 @@ pub fn plan_graph(view: &PlanView<'_>) -> Vec<Line> {
     let widest = |of: fn(&Drawn) -> &str| rows.iter().map(|row| fit::width(of(row))).max().unwrap_or(0);
     let (name, size) = (widest(|row| &row.name).clamp(4, NAME_MAX), widest(|row| &row.size).max(4));
     let prices = rows.iter().map(|row| price(row.price).len()).max().unwrap_or(0).max(3);
-    // Mark, gaps and the spaces between a bar and its hundredths.
+    // Mark, gaps, and the spaces between a bar and its percentage.
     let fixed = |name: usize| 4 + name + 2 + size + 2 + 2 * (1 + PERCENT + 2) + prices;
     let name = name.min(view.columns.saturating_sub(fixed(0) + 2 * BAR.0)).max(12);
     let bar = (view.columns.saturating_sub(fixed(name)) / 2).clamp(BAR.0, BAR.1);
@@ -75,11 +75,11 @@ pub fn plan_graph(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-/// Returns the same as a block of code for a page in Markdown: in code nothing is a mention, a link or HTML.
+/// Returns the same as a code block for a Markdown page: code contains no mentions, links or HTML.
 #[must_use]
 pub fn plan_graph_markdown(plan: &Plan) -> String {
     let lines = plan_graph(&PlanView::new(plan, None));
-    // A name of the input may hold backticks; three of them at the start of a line would end the block.
+    // A name of the input may contain backticks; three of them at the start of a line would end the block.
     let text = plain_text(&lines).replace('`', "'");
     format!("```text\n{text}```\n")
 }
@@ -99,7 +99,7 @@ fn with_share(line: Line, row: &Drawn, share: Share, bar: usize) -> Line {
     line.with(Style::Plain, format!(" {}", fit::left(&said, PERCENT)))
 }
 
-/// The nodes that go, then those that come, then those that stay, each by name.
+/// Returns the deleted nodes, then the new ones, then those that stay, each by name.
 fn drawn(view: &PlanView<'_>) -> Vec<Drawn> {
     let requests = Requests::of(view);
     let mut gone: BTreeSet<&NodeName> = BTreeSet::new();
@@ -168,7 +168,7 @@ fn share(name: &ResourceName, before: &Resources, after: &Resources, of: &Resour
     Share { before: before.get(name), after: after.get(name), of: of.get(name) }
 }
 
-/// What pods request: each, and on each node that exists before and after.
+/// Requests of pods: of each, and on each existing node before and after.
 struct Requests<'a> {
     view: &'a PlanView<'a>,
     before: BTreeMap<&'a NodeName, Resources>,
@@ -183,7 +183,7 @@ impl<'a> Requests<'a> {
         for group in &evidence.world.pods {
             let PodPlace::Bound(node) = &group.place else { continue };
             let Some(spec) = evidence.world.pod_specs.get(group.spec) else { continue };
-            // Who is about to come to a node does not run there yet.
+            // A pod nominated to the node does not run there yet.
             let is_promised = group.state.nominated.as_ref() == Some(node);
             let stays = |name: &&std::sync::Arc<str>| {
                 let key = PodKey { namespace: group.namespace.clone(), name: (*name).clone() };

@@ -1,4 +1,4 @@
-//! The first lines: what the whole fleet comes to, who provisions it, and what could not be read.
+//! The first lines: totals of the fleet, its provisioners, and what could not be read.
 
 use super::bar::{Share, percent, with_bar};
 use super::fit;
@@ -10,26 +10,26 @@ use crate::render::line::{Line, Style};
 use crate::render::money::{Sureness, per_hour, per_month};
 use crate::render::words::{count, grouped};
 
-/// The widest bar.
+/// Maximum width of a bar.
 const BAR_MAX: usize = 30;
-/// The narrowest bar that says something, and that for whose sake words are left out.
+/// Minimum width of a bar, and the width below which words are left out for it.
 const BAR_MIN: (usize, usize) = (3, 8);
-/// Stands where a bar would, and nothing is known.
+/// Fills a bar whose value is unknown.
 const UNKNOWN: char = '·';
-/// How far the parts of the line are apart.
+/// Gap between the parts of the line.
 const GAP: usize = 2;
 
-/// The texts of the line in one of their forms.
+/// Texts of the line in one of its forms.
 struct Form {
-    /// What is said behind each bar.
+    /// Text after each bar.
     shares: Vec<String>,
-    /// What is said behind the bars.
+    /// Texts after the bars.
     behind: [String; 3],
-    /// How wide bars are at least beside them.
+    /// Minimum width of the bars in this form.
     bar_min: usize,
 }
 
-/// What the nodes of a fleet come to.
+/// Totals of a fleet.
 struct Totals {
     nodes: usize,
     cpu: Use,
@@ -40,7 +40,7 @@ struct Totals {
 }
 
 impl Totals {
-    /// Nodes that only a plan knows count for nothing; those without a Node cost, and hold no pods.
+    /// Sums a fleet. Planned nodes do not count; nodes without a Node cost money but hold no pods.
     fn of(fleet: &Fleet) -> Self {
         let there = || fleet.rows.iter().filter(|row| row.stage != super::Stage::Planned);
         let joined: Vec<&Row> = there().filter(|row| row.stage.has_node()).collect();
@@ -63,7 +63,7 @@ impl Totals {
     }
 }
 
-/// Returns the line that says what the fleet comes to, in so many columns.
+/// Returns the line with the fleet's totals, in this many columns.
 pub(super) fn totals(fleet: &Fleet, columns: usize) -> Line {
     let totals = Totals::of(fleet);
     let sureness = Sureness::of(totals.is_estimate);
@@ -77,7 +77,7 @@ pub(super) fn totals(fleet: &Fleet, columns: usize) -> Line {
     };
     let uses = [("CPU", totals.cpu, ResourceName::Cpu), ("memory", totals.memory, ResourceName::Memory)];
     let before = count(totals.nodes, "node");
-    // The longest form is taken beside which bars still have their least width.
+    // Uses the longest form in which the bars have their minimum width.
     let forms = [(true, true, BAR_MIN.1), (true, false, BAR_MIN.1), (false, false, BAR_MIN.0)];
     let texts = forms.map(|(says_of, says_unpriced, bar_min)| {
         let (short, long) = match (unpriced.is_empty(), says_unpriced) {
@@ -110,7 +110,7 @@ pub(super) fn totals(fleet: &Fleet, columns: usize) -> Line {
     line.with(waits, pending.clone())
 }
 
-/// Adds a bar; where nothing is known its columns hold [`UNKNOWN`].
+/// Adds a bar; if its value is unknown it is filled with [`UNKNOWN`].
 pub(super) fn drawn(line: Line, used: Use, columns: usize) -> Line {
     match used {
         Use { requested: Some(requested), of: Some(of) } => {
@@ -122,7 +122,7 @@ pub(super) fn drawn(line: Line, used: Use, columns: usize) -> Line {
     }
 }
 
-/// Returns the hundredths that are requested, and of what.
+/// Returns the requested percentage, and the total.
 fn said(used: Use, name: &ResourceName, says_of: bool) -> String {
     let percent = share(used);
     match used.of.filter(|_| says_of) {
@@ -131,7 +131,7 @@ fn said(used: Use, name: &ResourceName, says_of: bool) -> String {
     }
 }
 
-/// Whole CPUs and GiB are enough for a sum.
+/// Rounds a total to whole CPUs or GiB.
 fn rounded(name: &ResourceName, amount: i64) -> i64 {
     let unit = match name {
         ResourceName::Cpu => 1000,
@@ -141,7 +141,7 @@ fn rounded(name: &ResourceName, amount: i64) -> i64 {
     if amount < unit { amount } else { (amount + unit / 2) / unit * unit }
 }
 
-/// Returns the hundredths that are requested; `?` where nothing is known.
+/// Returns the requested percentage; `?` if unknown.
 pub(super) fn share(used: Use) -> String {
     match (used.requested, used.of) {
         (Some(requested), Some(of)) => percent(requested, of),
@@ -149,7 +149,7 @@ pub(super) fn share(used: Use) -> String {
     }
 }
 
-/// Returns the lines below: who provisions, when it was seen, and what could not be read.
+/// Returns the lines below: provisioners, time of the snapshot, and what could not be read.
 pub(super) fn below(fleet: &Fleet, moment: Moment<'_>) -> Vec<Line> {
     let mut lines: Vec<Line> =
         fleet.provisioners.iter().map(|text| Line::new(Style::Dim, fit::harmless(text))).collect();

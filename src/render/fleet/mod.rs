@@ -1,4 +1,4 @@
-//! The nodes of a fleet as rows with bars: the view of `nodeform top`, and what `show --graph` draws of a plan.
+//! Nodes of a fleet as rows with bars: the view of `nodeform top`, and a plan's graph in `show --graph`.
 //!
 //! ```text
 //!  snapshot, prices ──▶ rows ─┐
@@ -6,7 +6,7 @@
 //!  NodeClaims, Nodes ────────┘           └─▶ detail of one node
 //! ```
 //!
-//! Values in, lines out: nothing is read, and no time passes here. Must never show what is unknown as nothing.
+//! Values in, lines out: nothing is read, and no clock is used here. Must never show an unknown value as 0.
 
 pub mod bar;
 pub mod cursor;

@@ -1,4 +1,4 @@
-//! The view as a page of a size, or as plain text of any length.
+//! The view as a page of a given size, or as plain text of any length.
 
 use jiff::Timestamp;
 
@@ -9,35 +9,35 @@ use super::{detail, fit, head};
 use crate::render::line::{Line, Span, Style};
 use crate::render::wrap::wrapped;
 
-/// The most lines that warnings take of a page.
+/// Maximum number of warning lines on a page.
 const NOTES_MAX: usize = 3;
 
-/// When the view is looked at.
+/// Time at which the view is shown.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Moment<'a> {
-    /// What time it is; none where nobody says.
+    /// The current time, if known.
     pub now: Option<Timestamp>,
     /// Why the last refresh failed, if it did.
     pub fault: Option<&'a str>,
 }
 
 impl Moment<'_> {
-    /// Returns how long ago something was.
+    /// Returns the time since something.
     pub(super) fn age(self, since: Option<Timestamp>) -> Option<String> {
         detail::ago(self, since)
     }
 }
 
-/// How large a page is.
+/// Size of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
-    /// How many columns a line has.
+    /// Columns per line.
     pub columns: usize,
-    /// How many lines there are.
+    /// Number of lines.
     pub lines: usize,
 }
 
-/// Returns the whole fleet as lines of at most so many columns.
+/// Returns the whole fleet as lines of at most this many columns.
 #[must_use]
 pub fn fleet_text(fleet: &Fleet, columns: usize) -> Vec<Line> {
     let moment = Moment { now: fleet.at, fault: None };
@@ -53,7 +53,7 @@ pub fn fleet_text(fleet: &Fleet, columns: usize) -> Vec<Line> {
     lines.into_iter().map(trimmed).collect()
 }
 
-/// Returns the page that somebody sees, and how many rows it holds.
+/// Returns the visible page and its number of rows.
 #[must_use]
 pub fn fleet_page(fleet: &Fleet, cursor: &mut Cursor, size: Size, moment: Moment<'_>) -> (Vec<Line>, usize) {
     let mut lines = vec![head::totals(fleet, size.columns)];
@@ -64,7 +64,7 @@ pub fn fleet_page(fleet: &Fleet, cursor: &mut Cursor, size: Size, moment: Moment
         lines.push(Line::new(Style::Warning, format!("and {hidden} more: `nodeform top --once`")));
     }
     lines.push(Line::blank());
-    // A page that is too low for its head keeps the last line, which says how to leave.
+    // A page too short for its head keeps the last line, which says how to quit.
     lines.truncate(size.lines.saturating_sub(1));
     let height = size.lines.saturating_sub(lines.len() + 1);
     let (body, foot, rows) = match cursor.mode {
@@ -136,7 +136,7 @@ fn explained(
     (lines.into_iter().skip(first).collect(), foot, height)
 }
 
-/// Returns a line in at most so many columns.
+/// Returns a line of at most this many columns.
 fn cut(line: Line, columns: usize) -> Line {
     let mut left = columns;
     let mut spans: Vec<Span> = Vec::new();
@@ -148,7 +148,7 @@ fn cut(line: Line, columns: usize) -> Line {
     Line { spans }
 }
 
-/// Returns a line without spaces at its end.
+/// Returns a line without trailing spaces.
 fn trimmed(mut line: Line) -> Line {
     while let Some(last) = line.spans.last_mut() {
         let kept = last.text.trim_end().len();

@@ -1,4 +1,4 @@
-//! A node as one row: what it is, how full it is, what it costs, what becomes of it.
+//! A node as one row: properties, utilization, price and planned changes.
 
 use jiff::Timestamp;
 
@@ -7,39 +7,39 @@ use crate::model::{CapacityType, Price};
 /// A node as one row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
-    /// Its name; until it has joined, that of its NodeClaim or VM.
+    /// Its name; before it joins, that of its NodeClaim or VM.
     pub name: String,
     /// Its NodePool, or its agent pool.
     pub pool: Option<String>,
     /// Its VM size.
     pub size: Option<String>,
-    /// Its zone, as the label says it.
+    /// Its zone, as in the label.
     pub zone: Option<String>,
-    /// How its VM is paid; none where its size is not known either.
+    /// Its capacity type; `None` if its size is unknown too.
     pub bought: Option<CapacityType>,
-    /// How far it has come.
+    /// Its stage.
     pub stage: Stage,
-    /// CPU in thousandths.
+    /// CPU in millicores.
     pub cpu: Use,
     /// Memory in bytes.
     pub memory: Use,
     /// Pods.
     pub pods: Use,
-    /// What it costs the user by the hour.
+    /// Hourly effective price.
     pub price: Price,
-    /// When it was made.
+    /// Creation time.
     pub created: Option<Timestamp>,
-    /// What is planned with it and why, the most advanced first.
+    /// Planned changes and their reasons, the most advanced first.
     pub planned: Vec<String>,
-    /// What holds that.
+    /// What holds them.
     pub held: Vec<String>,
-    /// What else is said of it: where it is explained.
+    /// Other notes, shown in the details.
     pub notes: Vec<String>,
-    /// The pods on it, the largest first; none where pods could not be read.
+    /// Its pods, the largest first; `None` if pods could not be read.
     pub pod_list: Option<Vec<PodRow>>,
 }
 
-/// How far a node has come, in the order of its life.
+/// Stage of a node, in the order of its life cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stage {
     /// A plan creates it; it has no NodeClaim yet.
@@ -50,9 +50,9 @@ pub enum Stage {
     Registered,
     /// Its Node is not Ready.
     NotReady,
-    /// It is Ready and takes pods.
+    /// It is Ready and accepts pods.
     Ready,
-    /// It is Ready and takes no new pods.
+    /// It is Ready and accepts no new pods.
     Cordoned,
     /// It is being drained.
     Draining,
@@ -63,7 +63,7 @@ pub enum Stage {
 }
 
 impl Stage {
-    /// Returns the word that people read.
+    /// Returns its display name.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -94,12 +94,12 @@ impl Stage {
     }
 }
 
-/// What pods request of a resource.
+/// Requests of a resource.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Use {
-    /// What is requested; none where pods could not be read.
+    /// Requested amount; `None` if pods could not be read.
     pub requested: Option<i64>,
-    /// What is allocatable; none where nobody says it.
+    /// Allocatable amount; `None` if unknown.
     pub of: Option<i64>,
 }
 
@@ -108,9 +108,9 @@ pub struct Use {
 pub struct PodRow {
     /// `namespace/name`.
     pub key: String,
-    /// CPU that it requests, in thousandths.
+    /// Requested CPU in millicores.
     pub cpu: i64,
-    /// Memory that it requests, in bytes.
+    /// Requested memory in bytes.
     pub memory: i64,
     /// Whether it belongs to a DaemonSet or is a static pod.
     pub is_daemon: bool,

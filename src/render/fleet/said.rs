@@ -1,7 +1,7 @@
-//! What others say of nodes: the NodeFleet's status and NodePlans of nodeform, conditions and annotations that Karpenter and
-//! the cluster autoscaler read and write.
+//! Statements of others about nodes: status of nodeform's NodeFleet and NodePlans, and conditions and annotations that
+//! Karpenter and the cluster autoscaler read and write.
 //!
-//! Whatever somebody wrote into these objects is text to show. Must never be read to decide anything.
+//! The content of these objects is only text to show. Must never be read to decide anything.
 
 use std::collections::BTreeMap;
 
@@ -13,65 +13,65 @@ use crate::model::{CapacityType, label};
 use crate::plan::{Change, ChangeId, ClaimSpec, Plan};
 use crate::render::words::{count, verb};
 
-/// Annotation by which the cluster autoscaler is kept from removing a node.
+/// Annotation that keeps the cluster autoscaler from removing a node.
 const KEPT_FROM_AUTOSCALER: &str = "cluster-autoscaler.kubernetes.io/scale-down-disabled";
 
-/// What is said of a fleet and of its nodes.
+/// Statements about a fleet and its nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Said {
-    /// What nodeform's controller does, a line for each NodeFleet.
+    /// Activity of nodeform's controller, one line per NodeFleet.
     pub fleets: Vec<String>,
-    /// Why nothing new begins, and why pods stay Pending.
+    /// Why no change starts, and why pods stay Pending.
     pub warnings: Vec<String>,
-    /// What is planned with nodes, by the name of a node.
+    /// Planned changes by name of the node.
     pub planned: BTreeMap<String, Vec<Planned>>,
-    /// What holds nodes, by the name of a node or a NodeClaim.
+    /// Holds by name of the node or NodeClaim.
     pub held: BTreeMap<String, Vec<String>>,
     /// Nodes that plans create.
     pub creates: Vec<Planned>,
 }
 
-/// What a plan does with a node.
+/// A planned change of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planned {
-    /// The node; of one to create, the VM that is tried first.
+    /// The node; for a new one, the VM of its first attempt.
     pub node: String,
-    /// Its NodeClaim, where one is named.
+    /// Its NodeClaim, if named.
     pub claim: Option<String>,
-    /// What is done and why.
+    /// The change and its reason.
     pub text: String,
-    /// Of a node to create: pool, size, zone and how it is paid.
+    /// For a new node: pool, size, zone and capacity type.
     pub machine: Option<Machine>,
 }
 
-/// What a node to create is made of.
+/// Machine of a new node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Its NodePool.
     pub pool: String,
-    /// The size that is tried first.
+    /// Size of its first choice.
     pub size: String,
     /// Its zone.
     pub zone: String,
-    /// How it is paid.
+    /// Its capacity type.
     pub bought: CapacityType,
 }
 
-/// A NodePlan that has not ended.
+/// A NodePlan that has not finished.
 #[derive(Clone, Copy, Debug)]
 pub struct PlanSaid<'a> {
     /// Its name.
     pub name: &'a str,
-    /// How far it is.
+    /// Its phase.
     pub phase: Phase,
-    /// What has become of it.
+    /// Its status.
     pub status: Option<&'a NodePlanStatus>,
-    /// What it holds, where its text can be read.
+    /// Its plan, if its text can be read.
     pub plan: Option<&'a Plan>,
 }
 
 impl Said {
-    /// Takes in the NodeFleets.
+    /// Adds the NodeFleets.
     pub fn of_fleets(&mut self, fleets: &[Value]) {
         for fleet in fleets {
             let name = fleet["metadata"]["name"].as_str().unwrap_or_default();
@@ -94,7 +94,7 @@ impl Said {
         }
     }
 
-    /// Takes in a NodePlan.
+    /// Adds a NodePlan.
     pub fn of_plan(&mut self, said: PlanSaid<'_>) {
         let Some(plan) = said.plan else {
             self.warnings
@@ -114,7 +114,7 @@ impl Said {
         }
     }
 
-    /// Takes in the NodeClaims: what Karpenter is about to do, and what it waits for.
+    /// Adds the NodeClaims: what Karpenter is about to do, and what it waits for.
     pub fn of_claims(&mut self, claims: &[Value]) {
         for claim in claims {
             let Some(name) = claim["metadata"]["name"].as_str() else { continue };
@@ -140,7 +140,7 @@ impl Said {
         }
     }
 
-    /// Takes in the Nodes: what keeps the cluster autoscaler away.
+    /// Adds the Nodes: what keeps the cluster autoscaler from removing them.
     pub fn of_nodes(&mut self, nodes: &[Value]) {
         for node in nodes {
             let Some(name) = node["metadata"]["name"].as_str() else { continue };
@@ -182,7 +182,7 @@ fn planned_by(
     (plan, said): (&Plan, PlanSaid<'_>),
     (id, outcome): (&ChangeId, Option<&ChangeOutcome>),
 ) -> Option<Planned> {
-    // The first part says why; the others say what the row says.
+    // The first part is the reason; the row already shows the others.
     let told = outcome.and_then(|known| known.change.as_deref()).and_then(|text| text.split("; ").next());
     let reason = plan.evidence.reasons.get(id).map(ToString::to_string);
     let why = told.map(str::to_owned).or(reason);
@@ -229,7 +229,7 @@ fn planned_by(
     }
 }
 
-/// What taints of the cluster autoscaler say, by their keys.
+/// Describes a taint of the cluster autoscaler by its key.
 pub(super) fn autoscaler(key: &str) -> Option<&'static str> {
     match key {
         "ToBeDeletedByClusterAutoscaler" => Some("- delete: by the cluster autoscaler"),
@@ -238,7 +238,7 @@ pub(super) fn autoscaler(key: &str) -> Option<&'static str> {
     }
 }
 
-/// What a node or its NodeClaim says that has `karpenter.sh/do-not-disrupt`.
+/// Describes a pod with `karpenter.sh/do-not-disrupt` as a hold.
 pub(super) fn pod_in_the_way(pod: &str) -> String {
     format!("pod `{pod}` has `{}`", label::DO_NOT_DISRUPT)
 }

@@ -1,4 +1,4 @@
-//! What pods request on each node, now.
+//! Current requests of pods by node.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use super::row::{PodRow, Use};
 use crate::model::{Node, NodeName, Pod, PodPlace, ResourceName, Resources};
 use crate::snapshot::Snapshot;
 
-/// The pods of each node, in the order of the snapshot.
+/// Returns the pods of each node, in the snapshot's order.
 pub(super) fn by_node(snapshot: &Snapshot) -> BTreeMap<&NodeName, Vec<&Pod>> {
     let mut by_node: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
     for pod in &snapshot.pods {
@@ -33,14 +33,14 @@ pub(super) fn pod_rows(pods: &[&Pod], at: Option<jiff::Timestamp>) -> Vec<PodRow
     rows
 }
 
-/// Returns what pods request of a node; nothing is known of it where pods could not be read.
+/// Returns the requests on a node; unknown if pods could not be read.
 pub(super) fn uses(node: &Node, pods: Option<&[&Pod]>) -> [Use; 3] {
     let requested =
         pods.map(|pods| pods.iter().fold(Resources::none(), |sum, pod| sum.plus(&pod.spec.requests)));
     [ResourceName::Cpu, ResourceName::Memory, ResourceName::Pods].map(|name| {
         let of = node.allocatable.get(&name);
         let requested = match (&name, pods) {
-            // A pod counts as one, whatever it says.
+            // A pod counts as one, whatever it requests.
             (ResourceName::Pods, Some(pods)) => i64::try_from(pods.len()).ok(),
             _ => requested.as_ref().map(|sum| sum.get(&name)),
         };

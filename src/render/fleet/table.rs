@@ -1,4 +1,4 @@
-//! Rows as a table: which columns there is room for, and how wide each is.
+//! Rows as a table: selects the columns that fit, and their widths.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -27,7 +27,7 @@ enum Column {
     Planned,
 }
 
-/// All of them, in their order.
+/// All columns in order.
 const COLUMNS: [Column; 12] = [
     Column::Name,
     Column::Pool,
@@ -43,28 +43,28 @@ const COLUMNS: [Column; 12] = [
     Column::Planned,
 ];
 
-/// Those that go first where there is no room; Enter shows what they say.
+/// Columns that are dropped first if space is limited; Enter shows their content.
 const DISPENSABLE: [Column; 7] =
     [Column::Bought, Column::Age, Column::Zone, Column::Pool, Column::Size, Column::Pods, Column::Price];
 
-/// How far columns are apart.
+/// Gap between columns.
 const GAP: usize = 2;
-/// The mark before the row that is chosen.
+/// Width of the mark before the selected row.
 const MARK: usize = 2;
-/// The hundredths beside a bar.
+/// Width of the percentage next to a bar.
 const PERCENT: usize = 5;
-/// The narrowest and the widest bar.
+/// Minimum and maximum width of a bar.
 const BAR: (usize, usize) = (5, 20);
-/// The least that a name is cut to: its end tells nodes of one pool apart.
+/// Minimum width of a name: its end distinguishes nodes of one pool.
 const NAME_MIN: usize = 20;
-/// The most columns of names of pools and sizes.
+/// Maximum width of the names of pools and sizes.
 const WORD_MAX: usize = 20;
-/// The least of what is planned that says something.
+/// Minimum useful width of planned changes.
 const PLANNED_MIN: usize = 18;
-/// What the title of an empty column of plans takes.
+/// Width of the title of an empty column of planned changes.
 const PLANNED_NONE: usize = "planned".len();
 
-/// What grows where there is room left, up to how many columns; none is both bars.
+/// Columns that get the remaining space, in order, up to this width; `None` is both bars.
 const GROWTH: [(Option<Column>, usize); 6] = [
     (Some(Column::Name), usize::MAX),
     (Some(Column::Pool), usize::MAX),
@@ -74,7 +74,7 @@ const GROWTH: [(Option<Column>, usize); 6] = [
     (None, BAR.1),
 ];
 
-/// Where the columns of a table stand.
+/// Layout of a table's columns.
 pub(super) struct Layout {
     columns: Vec<(Column, usize)>,
     bar: usize,
@@ -82,12 +82,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Lays the rows out: columns are as wide as the widest cell of all rows, so that scrolling moves nothing.
+    /// Lays out the rows: columns are as wide as the widest cell of all rows, so that scrolling moves nothing.
     pub(super) fn of(rows: &[&Row], columns: usize, now: Option<Timestamp>) -> Self {
         let mut layout = Self { columns: Vec::new(), bar: BAR.0, now };
         let widest = |column: Column| {
             let cells = rows.iter().map(|row| fit::width(&layout.cell(row, column)));
-            // A column that says nothing needs no more than the first word of its title.
+            // An empty column only needs the first word of its title.
             let title = if column == Column::Planned { PLANNED_NONE } else { column.title().len() };
             cells.chain([title]).max().unwrap_or(0)
         };
@@ -113,7 +113,7 @@ impl Layout {
         }
         let mut left = columns.saturating_sub(taken(&kept));
         layout.columns = kept.iter().map(|column| (column.0, least(column))).collect();
-        // What is left goes to names, then to what is planned and to bars in turn.
+        // Remaining space goes to names, then alternately to planned changes and bars.
         for (grown, most) in GROWTH {
             let Some(column) = grown else {
                 let more = most.saturating_sub(layout.bar).min(left / 2);
@@ -224,7 +224,7 @@ impl Column {
     }
 }
 
-/// Returns what is planned with a node, and what holds it.
+/// Returns the planned changes of a node, and what holds them.
 pub(super) fn fate(row: &Row) -> String {
     let held = row.held.first().map(|held| format!("held: {held}"));
     row.planned.first().cloned().into_iter().chain(held).collect::<Vec<_>>().join("; ")
@@ -249,12 +249,12 @@ const fn stage_style(stage: Stage) -> Style {
     }
 }
 
-/// A size without what all sizes begin with.
+/// Returns a size without the common prefix of all sizes.
 pub(super) fn size(size: &str) -> &str {
     size.strip_prefix("Standard_").unwrap_or(size)
 }
 
-/// A zone without its region; `-` for none.
+/// Returns a zone without its region; `-` for none.
 fn zone(zone: &str) -> String {
     match zone.rsplit('-').next().unwrap_or(zone) {
         NO_ZONE => "-".to_owned(),
@@ -267,12 +267,12 @@ fn pods(Use { requested, of }: Use) -> String {
     format!("{}/{}", text(requested), text(of))
 }
 
-/// A price by the hour; `?` where it is unknown.
+/// Formats an hourly price; `?` if unknown.
 pub(super) fn price(price: Price) -> String {
     price.known().map_or_else(|| "?".to_owned(), |rate| per_hour(rate, Sureness::of(price.is_estimate())))
 }
 
-/// How long something has been there, in the largest unit as kubectl says it.
+/// Formats an age in its largest unit, like kubectl.
 pub(super) fn age(duration: SignedDuration) -> String {
     let seconds = duration.as_secs().max(0);
     match seconds {

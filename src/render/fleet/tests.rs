@@ -79,7 +79,7 @@ fn agent_pools_are_told_with_requests_prices_and_what_the_autoscaler_does() {
         text.contains(" + 1 node of unknown price") && text.contains("nodes of agent pools alone"),
         "{text}"
     );
-    // Without pods nothing is said of what they request.
+    // Without pods their requests are unknown.
     let blind = seen(&objects[..3], Said::default(), &["pods"]);
     assert_eq!((blind.pending, row(&blind, "a").cpu.requested), (None, None));
 }
@@ -140,6 +140,6 @@ fn plans_of_nodeform_say_what_they_do_with_each_node_and_the_fleet_what_holds_it
     assert!(fleet.notes.iter().any(|note| note.contains("plan `other` cannot be read")), "{:?}", fleet.notes);
     assert!(fleet.notes.contains(&"stopped: the judge refuses the plan".to_owned()), "{:?}", fleet.notes);
     let text = plain_text(&fleet_text(&fleet, 300));
-    // Nodes that only a plan knows are no nodes yet, and cost nothing.
+    // Planned nodes do not exist yet, and cost nothing.
     assert!(text.starts_with("1 node  CPU "), "{text}");
 }

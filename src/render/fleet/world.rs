@@ -1,4 +1,4 @@
-//! A snapshot, prices and what is said of nodes, as rows.
+//! Rows from a snapshot, prices and statements about nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,39 +12,39 @@ use crate::render::words::count;
 use crate::snapshot::Snapshot;
 use crate::solve::price::bought_as;
 
-/// The label of nodes of AKS' agent pools.
+/// Label of nodes of AKS agent pools.
 const AGENT_POOL: &str = "kubernetes.azure.com/agentpool";
 
-/// The most pods that are named as holding a node.
+/// Maximum number of pods listed as holding a node.
 const HOLDERS_MAX: usize = 2;
 
-/// What was read of a cluster.
+/// Data read from a cluster.
 #[derive(Clone, Debug)]
 pub struct Seen<'a> {
     /// Nodes, NodeClaims and pods.
     pub snapshot: &'a Snapshot,
-    /// What nodes cost, as far as that is known.
+    /// Prices of nodes, as far as known.
     pub prices: &'a BTreeMap<NodeName, Price>,
-    /// The kinds that could not be listed, as `kubectl api-resources -o name` names them.
+    /// Kinds that could not be listed, named as by `kubectl api-resources -o name`.
     pub unread: BTreeSet<String>,
-    /// What others say of the nodes.
+    /// Statements of others about the nodes.
     pub said: Said,
     /// What could not be read, and what was assumed.
     pub notes: Vec<String>,
 }
 
-/// A fleet as it was seen at one time.
+/// A fleet at one point in time.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Fleet {
-    /// When it was seen.
+    /// Time of the snapshot.
     pub at: Option<Timestamp>,
-    /// Its nodes, by name; those that plans create are among them.
+    /// Its nodes by name, including those that plans create.
     pub rows: Vec<Row>,
-    /// How many pods wait for a node; none where pods could not be read.
+    /// Number of pending pods; `None` if pods could not be read.
     pub pending: Option<usize>,
-    /// Who provisions nodes, and what that is about to do.
+    /// Node provisioners and what they are about to do.
     pub provisioners: Vec<String>,
-    /// What could not be read, why nothing begins, why pods wait.
+    /// What could not be read, why no change starts, and why pods are pending.
     pub notes: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ pub fn fleet(seen: Seen<'_>) -> Fleet {
     }
 }
 
-/// Says who provisions nodes here.
+/// Describes the node provisioners of the cluster.
 fn provisioners(snapshot: &Snapshot, said: &Said, unread: &BTreeSet<String>) -> Vec<String> {
     if !said.fleets.is_empty() {
         return said.fleets.clone();
@@ -171,7 +171,7 @@ fn stage(node: &Node) -> Stage {
     }
 }
 
-/// What is planned with a node: by nodeform's plans, else by what its NodeClaim and its taints say.
+/// Returns the planned changes of a node: nodeform's plans, or else its NodeClaim and taints.
 fn planned(node: &Node, said: &Said) -> Vec<String> {
     let by_plans = said.planned.get(node.name.as_str()).into_iter().flatten();
     let mut planned: Vec<String> = by_plans.map(|planned| planned.text.clone()).collect();
@@ -194,7 +194,7 @@ fn planned(node: &Node, said: &Said) -> Vec<String> {
     planned
 }
 
-/// What holds a node: the NodeFleet's word first, then what the node and its pods ask for.
+/// Returns the holds of a node: the NodeFleet's first, then those of the node and its pods.
 fn held(node: &Node, pods: Option<&[PodRow]>, said: &Said) -> Vec<String> {
     let names = [Some(node.name.as_str()), node.claim.as_ref().map(|claim| claim.as_str())];
     let mut names: Vec<&str> = names.into_iter().flatten().collect();
@@ -210,7 +210,7 @@ fn held(node: &Node, pods: Option<&[PodRow]>, said: &Said) -> Vec<String> {
     held
 }
 
-/// What else is said of a node.
+/// Returns other notes about a node.
 fn notes(node: &Node) -> Vec<String> {
     let troubles =
         node.troubles.iter().map(|trouble| format!("condition {} is {}", trouble.kind, trouble.status));

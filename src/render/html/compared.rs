@@ -1,7 +1,7 @@
-//! The fleets of two inputs side by side, each as it is when its plan is done.
+//! Fleets of two inputs side by side, each after its plan.
 //!
-//! A plan holds the second fleet whole and of the first one what differs: what is on the first one's nodes nobody knows any more,
-//! and their boxes say so.
+//! A plan contains the whole second fleet, but only the differences of the first. The pods on the first fleet's nodes
+//! are unknown, and their boxes say so.
 
 use std::collections::BTreeMap;
 
@@ -18,14 +18,14 @@ use crate::render::page::question;
 use crate::render::view::PlanView;
 use crate::snapshot::Gap;
 
-/// What is said where the pods of a side are not known.
+/// Note that the pods of a side are unknown.
 const UNKNOWN: &str = "The plan file does not hold the pods of the first fleet: its boxes show nodes alone.";
 
 /// Reads the fleets of a comparison.
 pub(super) fn fleet<'a>(view: &PlanView<'a>, comparison: &'a Comparison) -> Fleet<'a> {
     let Fleet { mut nodes, mut pods, .. } = Fleet::of(view);
     for node in &mut nodes {
-        // What either plan does to a node is no difference of the two.
+        // A change that either plan makes to a node is no difference between the two.
         (node.fate, node.because) = (Fate::Kept, None);
         node.before = if node.after == Side::Absent { Side::Absent } else { Side::Unknown };
     }
@@ -59,7 +59,7 @@ pub(super) fn fleet<'a>(view: &PlanView<'a>, comparison: &'a Comparison) -> Flee
     whole(nodes, pods)
 }
 
-/// Says how a node that exists fares on the two sides.
+/// Sets the fate of an existing node from its state on both sides.
 fn fare(node: &mut Node<'_>, before: Faring, after: Faring) {
     let is_there = |faring: Faring, side: &Side| match (faring.is_there(), side) {
         (false, _) => Side::Absent,
@@ -75,7 +75,7 @@ fn fare(node: &mut Node<'_>, before: Faring, after: Faring) {
     };
 }
 
-/// Puts the nodes that are on either side in their order, the places of pods with them.
+/// Sorts the nodes that exist on either side, and renumbers the places of pods.
 fn whole<'a>(nodes: Vec<Node<'a>>, mut pods: Vec<super::pods::Pod<'a>>) -> Fleet<'a> {
     let mut order: Vec<usize> = (0..nodes.len()).collect();
     order.retain(|place| nodes[*place].before != Side::Absent || nodes[*place].after != Side::Absent);
@@ -89,7 +89,7 @@ fn whole<'a>(nodes: Vec<Node<'a>>, mut pods: Vec<super::pods::Pod<'a>>) -> Fleet
     Fleet { nodes, pods, is_compared: true }
 }
 
-/// Returns a node of which nothing is known but what it is.
+/// Returns a node of which only the kind is known.
 fn of_kind<'a>(name: &'a str, kind: &'a NodeKind, price: Price) -> Node<'a> {
     let NodeKind { pool, size, zone, capacity_type } = kind;
     let size = size.as_ref().map_or("", SkuName::as_str);
@@ -110,7 +110,7 @@ fn of_kind<'a>(name: &'a str, kind: &'a NodeKind, price: Price) -> Node<'a> {
     }
 }
 
-/// What a node of the first fleet costs: all of a group cost the same.
+/// Returns the price of a node of the first fleet: all nodes of a group cost the same.
 fn price_before(group: &GroupDifference) -> Price {
     let nodes = i64::try_from(group.before).unwrap_or(i64::MAX);
     match group.price_before.0.checked_div(nodes).map(MicroUsdPerHour) {
@@ -120,7 +120,7 @@ fn price_before(group: &GroupDifference) -> Price {
     }
 }
 
-/// Returns what the terminal begins with.
+/// Returns the first lines of the terminal's page.
 pub(super) fn head(view: &PlanView<'_>, comparison: &Comparison) -> Markup {
     html! {
         h1 { (line(&lines::summary(comparison, view))) }
@@ -133,7 +133,7 @@ pub(super) fn head(view: &PlanView<'_>, comparison: &Comparison) -> Markup {
     }
 }
 
-/// Returns what differs, as the terminal lists it.
+/// Returns the differences, as the terminal lists them.
 pub(super) fn rest(comparison: &Comparison) -> Markup {
     html! {
         (section("Nodes, when each plan is done", &lines::nodes(comparison)))

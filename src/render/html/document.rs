@@ -1,6 +1,6 @@
-//! The file around the page: what a browser may do with it, its style and its script.
+//! HTML document around the page: content policy, style and script.
 //!
-//! Nothing of a plan is in style or script but numbers: the widths of boxes.
+//! Of a plan, style and script contain only numbers: the widths of boxes.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -12,16 +12,16 @@ use sha2::{Digest as _, Sha256};
 use super::fleet::Fleet;
 use super::text::harmless;
 
-/// How the page looks.
+/// Style of the page.
 const STYLE: &str = include_str!("style.css");
 
-/// Search, filter, and the panel: what stands in the tables, shown beside the picture.
+/// Search, filter, and the panel, which shows the content of the tables next to the picture.
 const SCRIPT: &str = include_str!("script.js");
 
 /// A page as a file.
 pub(super) struct Document<'t> {
     pub(super) title: &'t str,
-    /// The vCPUs of boxes, each once.
+    /// The distinct vCPUs of boxes.
     pub(super) widths: &'t BTreeSet<u32>,
     pub(super) body: Markup,
 }
@@ -65,7 +65,7 @@ impl Document<'_> {
 /// Returns the style with a class for each width of a box.
 fn style(widths: &BTreeSet<u32>) -> String {
     let mut style = STYLE.to_owned();
-    // Writing to a text cannot fail.
+    // Writing to a string cannot fail.
     let _ = writeln!(style, ".fleet {{ --vcpus: {}; }}", widths.last().unwrap_or(&1));
     for width in widths {
         let _ = writeln!(style, ".w{width} {{ width: calc(var(--unit) * {width}); }}");
@@ -73,12 +73,12 @@ fn style(widths: &BTreeSet<u32>) -> String {
     style
 }
 
-/// Returns the digest by which a policy knows a text.
+/// Returns the digest of a text for the content policy.
 fn digest(text: &str) -> String {
     format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text.as_bytes())))
 }
 
-/// Returns the picture with its legend, and with what the script needs for search and filter.
+/// Returns the picture with its legend and the elements that the script needs for search and filter.
 pub(super) fn picture(fleet: &Fleet<'_>, assumes_daemons: bool, picture: Markup) -> Markup {
     let pools: BTreeSet<&str> = fleet.nodes.iter().filter_map(|node| node.pool).collect();
     let has_headroom = fleet.pods.iter().any(|pod| pod.is_headroom);

@@ -1,7 +1,6 @@
-//! A node as a box: as wide as its vCPUs, with a slice for each pod as wide as its share of what is scarcer.
+//! A node as a box: as wide as its vCPUs, with a slice per pod as wide as its share of the scarcer resource.
 //!
-//! Widths are whole half pixels of a box that is not scaled down. Must never show more than the node has: slices are cut where it
-//! ends.
+//! Widths are whole half pixels of an unscaled box. Must never show more than the node has: slices are cut at its end.
 
 use std::fmt::Write as _;
 
@@ -10,7 +9,7 @@ use maud::{Markup, html};
 use super::fleet::{Fleet, Node, Side};
 use super::pods::Amounts;
 
-/// Half pixels of a vCPU.
+/// Half pixels per vCPU.
 const UNITS_PER_VCPU: i64 = 26;
 
 /// Slices under one and a half pixels are merged.
@@ -19,10 +18,10 @@ const SLICE_MIN: i64 = 3;
 /// Half pixels between slices.
 const GAP: i64 = 2;
 
-/// How wide a node is drawn of which nobody knows the vCPUs.
+/// Width, in vCPUs, of a node whose vCPUs are unknown.
 pub(super) const VCPUS_UNKNOWN: u32 = 2;
 
-/// What a slice stands for; the order is that in the box.
+/// Content of a slice, in the order within the box.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     Daemons,
@@ -42,21 +41,21 @@ impl Kind {
     }
 }
 
-/// What is drawn of some nodes together, or of one.
+/// Content of the box for one or several nodes.
 #[derive(Debug, Default)]
 pub(super) struct Load {
     pub(super) vcpus: u32,
     allocatable: Amounts,
     requested: Amounts,
     slices: Vec<(Kind, Amounts)>,
-    /// Pods, those of DaemonSets and headroom aside.
+    /// Number of pods, without those of DaemonSets and headroom.
     pub(super) pods: usize,
-    /// Whether the plan does not say what is on a node.
+    /// Whether the plan does not say which pods are on a node.
     pub(super) is_unknown: bool,
 }
 
 impl Load {
-    /// Returns what is on a node; `side` is one of its two.
+    /// Returns the content of a node; `side` is one of its two sides.
     pub(super) fn of(fleet: &Fleet<'_>, node: &Node<'_>, side: &Side) -> Self {
         let vcpus = node.vcpus.unwrap_or(VCPUS_UNKNOWN);
         let mut load = Self { vcpus, allocatable: node.allocatable, ..Self::default() };
@@ -78,7 +77,7 @@ impl Load {
         load
     }
 
-    /// Returns what is on several nodes together, drawn as one of them.
+    /// Returns the content of several nodes, drawn as one of them.
     pub(super) fn of_several(loads: Vec<Self>) -> Self {
         let mut all = Self::default();
         for load in loads {
@@ -88,7 +87,7 @@ impl Load {
             all.allocatable = all.allocatable.plus(load.allocatable);
             for (kind, requests) in load.slices {
                 all.requested = all.requested.plus(requests);
-                // Pods of many nodes are too many to tell apart.
+                // Pods of many nodes are too many to distinguish.
                 match all.slices.iter_mut().find(|(known, _)| *known == kind) {
                     Some((_, sum)) => *sum = sum.plus(requests),
                     None => all.slices.push((kind, requests)),
@@ -98,7 +97,7 @@ impl Load {
         all
     }
 
-    /// Returns pods that are on no node, in a box of so many vCPUs at most.
+    /// Returns pods without a node, in a box of at most this many vCPUs.
     pub(super) fn of_pending(fleet: &Fleet<'_>, pods: &[usize], vcpus_max: u32) -> Self {
         let mut load = Self { pods: pods.len(), ..Self::default() };
         for pod in pods.iter().map(|place| &fleet.pods[*place]) {
@@ -120,7 +119,7 @@ impl Load {
         }
     }
 
-    /// Returns what is requested of what is scarcer, in hundredths; nothing where nobody knows it.
+    /// Returns the requested percentage of the scarcer resource; `None` if unknown.
     pub(super) fn percent(&self) -> Option<i64> {
         let (part, whole) = self.scarcer(self.requested);
         let (part, whole) = (i128::from(part), i128::from(whole));
@@ -130,7 +129,7 @@ impl Load {
         i64::try_from((part * 100 + whole / 2) / whole).ok()
     }
 
-    /// Returns the amount of what is scarcer on the node, CPU or memory, and how much of it there is.
+    /// Returns the amount and total of the scarcer resource of the node, CPU or memory.
     fn scarcer(&self, amounts: Amounts) -> (i64, i64) {
         let Self { allocatable: all, requested, .. } = self;
         let [cpu, memory] = [(requested.cpu, all.memory), (requested.memory, all.cpu)]
@@ -149,14 +148,14 @@ impl Load {
         }
     }
 
-    /// Returns a path for each kind of slice: strokes from left to right, each as long as a slice is wide.
+    /// Returns a path per kind of slice: strokes from left to right, each as long as the slice is wide.
     fn paths(&self, width: i64) -> Vec<(Kind, String)> {
         let mut parts: Vec<(Kind, i64)> =
             self.slices.iter().map(|(kind, requests)| (*kind, self.scarcer(*requests).0)).collect();
         parts.sort_by_key(|(kind, part)| (*kind, std::cmp::Reverse(*part)));
         let whole = i128::from(self.scarcer(self.requested).1.max(1));
         let (mut sum, mut before) = (0, 0);
-        // Shares of the sum so far, so that what is rounded off of one slice is not lost.
+        // Uses shares of the cumulative sum, so that rounding errors of slices do not add up.
         let slices: Vec<(Kind, i64)> = parts
             .into_iter()
             .map(|(kind, part)| {
@@ -173,7 +172,7 @@ impl Load {
         for (place, (kind, share)) in slices.iter().enumerate() {
             let is_last = slices.get(place + 1).is_none_or(|(next, _)| next != kind);
             small += share;
-            // What is too small to see waits for more of its kind.
+            // Slices too small to see are merged with the next of their kind.
             if small < SLICE_MIN && !(is_last && small > 0) {
                 continue;
             }
@@ -185,7 +184,7 @@ impl Load {
             if paths.last().is_none_or(|(last, _)| last != kind) {
                 paths.push((*kind, format!("M{start} 1h{length}")));
             } else if let Some((_, path)) = paths.last_mut() {
-                // Writing to a text cannot fail.
+                // Writing to a string cannot fail.
                 let _ = write!(path, "m{} 0h{length}", start - end);
             }
             end = start + length;

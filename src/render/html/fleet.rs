@@ -1,6 +1,6 @@
-//! The fleet before and after a plan: every node once, with what is on it on either side.
+//! Fleet before and after a plan: every node once, with its pods on both sides.
 //!
-//! Must never make a node or a pod up: what a plan does not hold is [`Side::Unknown`], and the page says so.
+//! Must never invent a node or a pod: data that a plan does not contain is [`Side::Unknown`], and the page says so.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,35 +13,35 @@ use crate::render::line::{Line, Style};
 use crate::render::page::whole;
 use crate::render::view::{NewNodeView, PlanView};
 
-/// What becomes of a node; the order is that of the page.
+/// Fate of a node, in the order of the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Fate {
     /// The plan deletes it, or only the first of two fleets has it.
     Deleted,
-    /// It is being deleted already, whatever the plan does.
+    /// It is already being deleted, regardless of the plan.
     Leaving,
-    /// The plan supposes that it is not there.
+    /// The plan assumes that it does not exist.
     Ignored,
     /// The plan creates it, or only the second of two fleets has it.
     Created,
-    /// It is kept and updated, or is another one in the second of two fleets.
+    /// It is kept and updated, or differs in the second of two fleets.
     Updated,
     /// It gets a NodeClaim.
     Adopted,
     /// It is no longer managed and keeps running.
     Forgotten,
-    /// Nothing becomes of it.
+    /// It is unchanged.
     Kept,
 }
 
-/// What is on a node before or after.
+/// Content of a node before or after.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Side {
-    /// The node is not there.
+    /// The node does not exist.
     Absent,
-    /// The plan does not say what is on it.
+    /// The plan does not say which pods are on it.
     Unknown,
-    /// These pods, places in the list of pods, and what else is requested of it.
+    /// These pods, as indices in the list of pods, and all other requests on it.
     Holds(Vec<usize>, Amounts),
 }
 
@@ -51,35 +51,35 @@ pub(super) struct Node<'a> {
     pub(super) name: &'a str,
     pub(super) fate: Fate,
     pub(super) pool: Option<&'a str>,
-    /// Empty where nothing says it, as the next two.
+    /// Empty if unknown, like the next two.
     pub(super) size: &'a str,
     pub(super) zone: &'a str,
     pub(super) capacity_type: &'a str,
-    /// At least one; nothing where neither the node nor its size says it.
+    /// At least 1; `None` if neither the node nor its size says it.
     pub(super) vcpus: Option<u32>,
     pub(super) allocatable: Amounts,
     pub(super) price: Price,
     pub(super) before: Side,
     pub(super) after: Side,
-    /// What `explain` says of it, and what else the plan says of this node alone.
+    /// The explanation that `explain` gives, and other statements of the plan about this node alone.
     pub(super) said: Vec<Line>,
-    /// Why it is deleted, created, updated or kept, where the plan says it.
+    /// Why it is deleted, created, updated or kept, if the plan says so.
     pub(super) because: Option<String>,
 }
 
 /// The fleet before and after.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Fleet<'a> {
-    /// What changes first, then by name.
+    /// Sorted by fate, then by name.
     pub(super) nodes: Vec<Node<'a>>,
-    /// By namespace and name.
+    /// Sorted by namespace and name.
     pub(super) pods: Vec<Pod<'a>>,
-    /// Whether its sides are the fleets of two inputs.
+    /// Whether the sides are the fleets of two inputs.
     pub(super) is_compared: bool,
 }
 
 impl Node<'_> {
-    /// Returns whether pods come to it or leave it.
+    /// Returns whether pods move to it or leave it.
     pub(super) fn is_busy(&self, pods: &[Pod<'_>]) -> bool {
         let of = |side: &Side| match side {
             Side::Holds(held, _) => held.iter().any(|pod| pods[*pod].moves()),
@@ -116,13 +116,13 @@ impl<'a> Fleet<'a> {
         Self { nodes, pods, is_compared: false }
     }
 
-    /// The most vCPUs of a node.
+    /// Returns the largest number of vCPUs of a node.
     pub(super) fn vcpus_max(&self) -> u32 {
         self.nodes.iter().filter_map(|node| node.vcpus).max().unwrap_or(1)
     }
 }
 
-/// Every node without its pods.
+/// Returns all nodes without their pods.
 fn nodes<'a>(view: &PlanView<'a>) -> Vec<Node<'a>> {
     let world = &view.plan.evidence.world;
     let prices = of_nodes_today(view.plan);
@@ -161,7 +161,7 @@ fn nodes<'a>(view: &PlanView<'a>) -> Vec<Node<'a>> {
         let said = vec![Line::new(Style::Plain, format!("node `{}` is ignored", absent.node.name))];
         nodes.push(Node { fate: Fate::Ignored, price, said, before, after, ..existing(&absent.node) });
     }
-    // Those that the plan changes and its world does not hold: nothing else is known of them.
+    // Nodes that the plan changes and its world does not contain: nothing else is known of them.
     nodes.extend(fates.into_iter().map(|(name, (fate, because))| unseen(name, fate, because)));
     nodes.extend(view.new_nodes().map(|new| created(view, &new)));
     nodes.iter_mut().filter(|node| matches!(node.fate, Fate::Deleted | Fate::Leaving)).for_each(|node| {
@@ -229,7 +229,7 @@ fn created<'a>(view: &PlanView<'a>, new: &NewNodeView<'a>) -> Node<'a> {
     }
 }
 
-/// Returns the vCPUs of a node, or else those that the name of its size says.
+/// Returns the vCPUs of a node, or else those in the name of its size.
 pub(super) fn vcpus(capacity: &Resources, size: &str) -> Option<u32> {
     let own = u32::try_from((capacity.get(&ResourceName::Cpu) + 999) / 1000).unwrap_or(0);
     match own {

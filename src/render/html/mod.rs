@@ -1,7 +1,8 @@
-//! A plan as one HTML file: the fleet before and after as boxes, and the same as tables.
+//! A plan as a single HTML file: the fleet before and after as boxes, and the same as tables.
 //!
-//! A pure function of the plan. The file requests nothing, whatever a plan holds: its policy forbids all but its own style and its
-//! own script, by their digests. Without the script all of it can be read. Must never say in other words what the terminal says.
+//! A pure function of the plan. The file makes no requests, whatever a plan contains: its content policy forbids
+//! everything but its own style and script, by their digests. All of it is readable without the script. Must never
+//! phrase anything differently from the terminal.
 
 mod compared;
 mod document;
@@ -23,7 +24,7 @@ use document::Document;
 use fleet::Fleet;
 use picture::{Titles, picture};
 
-/// Returns the plan as HTML; where two inputs stand side by side, what the change from one to the other does.
+/// Returns the plan as HTML; for two inputs side by side, the effect of the change between them.
 #[must_use]
 pub fn plan_html(view: &PlanView<'_>) -> String {
     let comparison = view.plan.evidence.comparison.as_ref();

@@ -15,10 +15,10 @@ use crate::render::page::shape::zone_name;
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
-/// How wide a box of Pending pods is at most where every node is small.
+/// Lower bound of the maximum width of a box of Pending pods, in vCPUs, for fleets of small nodes.
 const PENDING_VCPUS_MIN: u32 = 32;
 
-/// What the two sides are called, and what is said of each beside its name.
+/// Names of the two sides, and a note next to each.
 #[derive(Debug)]
 pub(super) struct Titles {
     pub(super) names: [String; 2],
@@ -26,7 +26,7 @@ pub(super) struct Titles {
 }
 
 impl Titles {
-    /// Returns the titles of a plan: how many nodes there are, and what is requested of them.
+    /// Returns the titles for a plan: the number of nodes and their requests.
     pub(super) fn of(view: &PlanView<'_>, fleet: &Fleet<'_>) -> Self {
         let names = ["Before".to_owned(), "After".to_owned()];
         let planned = facts(&FleetSum::planned(view.plan));
@@ -52,10 +52,10 @@ fn facts(sum: &FleetSum) -> String {
     format!("{}{requested}", count(sum.nodes, "node"))
 }
 
-/// The picture, and how wide its boxes are.
+/// The picture and the widths of its boxes.
 pub(super) struct Picture {
     pub(super) markup: Markup,
-    /// The vCPUs of its boxes, each once.
+    /// The distinct vCPUs of its boxes.
     pub(super) widths: BTreeSet<u32>,
 }
 
@@ -94,7 +94,7 @@ pub(super) fn picture(fleet: &Fleet<'_>, titles: &Titles) -> Picture {
 
 /// Returns the pods that are Pending before or after.
 pub(super) fn pending(fleet: &Fleet<'_>, is_after: bool) -> Vec<usize> {
-    // Of the first of two fleets nothing says which they are.
+    // For the first of two fleets they are unknown.
     if fleet.is_compared && !is_after {
         return Vec::new();
     }
@@ -119,13 +119,13 @@ fn waiting(fleet: &Fleet<'_>, (side, pods): (usize, &[usize]), vcpus_max: u32, t
     }
 }
 
-/// Names a row.
+/// Returns the title of a row.
 fn title(row: &Row<'_>) -> String {
     let pool = row.pool.map_or("no NodePool".to_owned(), |pool| format!("pool {pool}"));
     format!("{pool}, {}", zone(row.zone))
 }
 
-/// Returns a zone as people call it.
+/// Returns the display name of a zone.
 pub(super) fn zone(zone: &str) -> String {
     if zone.is_empty() { "zone not known".to_owned() } else { zone_name(zone) }
 }
@@ -172,7 +172,7 @@ fn one(fleet: &Fleet<'_>, place: usize, side: usize) -> Markup {
     }
 }
 
-/// Draws nodes alike as one; opened, each is named.
+/// Draws identical nodes as one box, which lists them when opened.
 fn many(fleet: &Fleet<'_>, places: &[usize], side: usize) -> Markup {
     let nodes = || places.iter().map(|place| &fleet.nodes[*place]);
     let loads = nodes().map(|node| Load::of(fleet, node, side_of(node, side))).collect();
@@ -187,12 +187,12 @@ fn many(fleet: &Fleet<'_>, places: &[usize], side: usize) -> Markup {
     }
 }
 
-/// Returns a size without the word that nearly all begin with.
+/// Returns a size without its common prefix.
 pub(super) fn short(size: &str) -> &str {
     if size.is_empty() { "size not known" } else { size.strip_prefix("Standard_").unwrap_or(size) }
 }
 
-/// Says in a word what becomes of a node, after the terminal's symbol.
+/// Returns the word for a node's fate, after the terminal's symbol.
 pub(super) const fn word(fate: Fate) -> &'static str {
     match fate {
         Fate::Deleted => "- deleted",

@@ -1,6 +1,6 @@
-//! Pods of a plan with the node that each is on before it and after it.
+//! Pods of a plan with their nodes before and after it.
 //!
-//! Read from the plan alone. Must never decide where a pod goes: a place that the plan does not name is none.
+//! Read from the plan alone. Must never decide where a pod is placed: a place that the plan does not state is none.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,7 +8,7 @@ use crate::model::{NodeName, PodKey, PodPlace, ResourceName, Resources};
 use crate::plan::PodGroup;
 use crate::render::view::PlanView;
 
-/// CPU in thousandths and memory in bytes.
+/// CPU in millicores and memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts {
     pub(super) cpu: i64,
@@ -25,19 +25,19 @@ impl Amounts {
     }
 }
 
-/// Where a pod is.
+/// Place of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Place {
-    /// On this node: a place in the list of nodes.
+    /// On the node with this index.
     Node(usize),
-    /// Nowhere: it is Pending.
+    /// On no node: it is Pending.
     Pending,
     /// It does not exist, or the plan does not say where it is.
     None,
 }
 
 impl Place {
-    /// Returns the place where nodes have other numbers.
+    /// Returns the place after renumbering the nodes.
     pub(super) fn renumbered(self, numbers: &BTreeMap<usize, usize>) -> Self {
         match self {
             Self::Node(node) => numbers.get(&node).map_or(Self::None, |node| Self::Node(*node)),
@@ -54,35 +54,35 @@ pub(super) struct Pod<'a> {
     pub(super) requests: Amounts,
     /// Whether it belongs to a DaemonSet or is a static pod.
     pub(super) is_daemon: bool,
-    /// Whether it is headroom that a CapacityBuffer keeps, and no pod.
+    /// Whether it is a placeholder of a CapacityBuffer and not a pod.
     pub(super) is_headroom: bool,
     pub(super) before: Place,
     pub(super) after: Place,
 }
 
 impl Pod<'_> {
-    /// Returns whether it is on another node afterwards, or gets or loses one.
+    /// Returns whether its place changes.
     pub(super) fn moves(&self) -> bool {
         !self.is_daemon && !self.is_headroom && self.before != self.after
     }
 }
 
-/// What is known of the places of pods.
+/// Data about the places of pods.
 struct Places<'a, 'n> {
     nodes: &'n BTreeMap<&'a str, usize>,
-    /// Nodes that are not there afterwards.
+    /// Nodes that do not exist afterwards.
     gone: &'n BTreeSet<usize>,
-    /// Where the plan sends pods.
+    /// Nodes on which the plan places pods.
     sent: BTreeMap<(&'a str, &'a str), usize>,
-    /// Pods that give way to others, with the node that they run on.
+    /// Preempted pods, with the node that they run on.
     victims: BTreeMap<(&'a str, &'a str), &'a NodeName>,
-    /// Pods that stand on a node in the plan's world and do not run there yet.
+    /// Pods that are on a node in the plan's world but do not run there yet.
     coming: BTreeSet<(&'a str, &'a str)>,
-    /// Pods that the plan says stay Pending.
+    /// Pods that stay Pending according to the plan.
     pending: BTreeSet<(&'a str, &'a str)>,
 }
 
-/// Returns every pod by namespace and name; `nodes` are places by name, and new nodes are known by that of their VM.
+/// Returns all pods by namespace and name; `nodes` are indices by name, for new nodes that of their VM.
 pub(super) fn pods<'a>(
     view: &PlanView<'a>,
     nodes: &BTreeMap<&'a str, usize>,
@@ -155,7 +155,7 @@ impl<'a, 'n> Places<'a, 'n> {
             (Some(node), _) => self.on(node),
             (None, PodPlace::Bound(_)) if self.coming.contains(&key) => Place::Pending,
             (None, PodPlace::Bound(node)) => self.on(node),
-            // Those of DaemonSets come with their nodes.
+            // Pods of DaemonSets are created with their nodes.
             (None, PodPlace::Waiting) if group.is_daemon => Place::None,
             (None, PodPlace::Waiting) => Place::Pending,
         }

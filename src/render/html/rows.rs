@@ -1,11 +1,11 @@
-//! The nodes of a fleet in rows of pool and zone, the same rows on both sides, what changes first.
+//! Rows of nodes by pool and zone, the same on both sides, changes first.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::fleet::{Fate, Fleet, Node, Side};
 
-/// From so many boxes on equal kept nodes share one: more are not told apart by eye.
+/// From this number of boxes on, identical kept nodes share one: more cannot be distinguished by eye.
 const BOXES_MAX: usize = 400;
 
 /// A row: the nodes of a pool in a zone.
@@ -13,23 +13,23 @@ const BOXES_MAX: usize = 400;
 pub(super) struct Row<'a> {
     pub(super) pool: Option<&'a str>,
     pub(super) zone: &'a str,
-    /// What is drawn of each side.
+    /// Boxes of each side.
     pub(super) sides: [Vec<Drawn>; 2],
-    /// How many nodes are on each side.
+    /// Number of nodes on each side.
     pub(super) counts: [usize; 2],
     pub(super) changes: bool,
 }
 
-/// What one box shows.
+/// Content of a box.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Drawn {
-    /// A node: a place in the fleet.
+    /// A node, by its index in the fleet.
     One(usize),
-    /// Kept nodes of one size of which nothing changes.
+    /// Unchanged kept nodes of one size.
     Many(Vec<usize>),
 }
 
-/// Returns the rows, those in which something changes first.
+/// Returns the rows, those with changes first.
 pub(super) fn rows<'a>(fleet: &Fleet<'a>) -> Vec<Row<'a>> {
     let boxes = fleet
         .nodes
@@ -60,7 +60,7 @@ pub(super) fn rows<'a>(fleet: &Fleet<'a>) -> Vec<Row<'a>> {
     rows
 }
 
-/// Returns whether nothing of a node changes.
+/// Returns whether a node and its pods are unchanged.
 pub(super) fn is_quiet(node: &Node<'_>, fleet: &Fleet<'_>) -> bool {
     node.fate == Fate::Kept && !node.is_busy(&fleet.pods)
 }
@@ -69,7 +69,7 @@ fn is_alike(one: &Node<'_>, other: &Node<'_>) -> bool {
     one.fate == Fate::Kept && (one.size, one.capacity_type) == (other.size, other.capacity_type)
 }
 
-/// Adds a node: to the last box where that is of nodes alike.
+/// Adds a node, to the last box if that has identical nodes.
 fn add(boxes: &mut Vec<Drawn>, place: usize, joins: impl Fn(usize) -> bool) {
     match boxes.last_mut() {
         Some(Drawn::Many(nodes)) if joins(nodes[0]) => nodes.push(place),

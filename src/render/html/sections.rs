@@ -1,5 +1,5 @@
-//! What stands around the picture, in the terminal's words: the summary above it, and below it what waits, in which order the plan
-//! is applied, and what it was made from.
+//! Sections around the picture, in the terminal's words: above it the summary, below it waiting changes, the order in
+//! which the plan is applied, and what it was made from.
 
 use maud::{Markup, html};
 
@@ -20,10 +20,10 @@ use crate::render::view::PlanView;
 use crate::render::words::count;
 use crate::snapshot::Gap;
 
-/// How many gaps and estimates are open: as many as a brief page of the terminal shows.
+/// Number of gaps and estimates shown without opening the list: as on a brief page of the terminal.
 const DOUBTS_SHOWN: usize = 7;
 
-/// Returns what the terminal begins with: summary, money, gaps and estimates.
+/// Returns the first lines of the terminal's page: summary, cost, gaps and estimates.
 pub(super) fn head(view: &PlanView<'_>) -> Markup {
     let mut first: Vec<Line> = refused::line(view.plan).into_iter().collect();
     first.extend(question::head(view.plan));
@@ -42,7 +42,7 @@ pub(super) fn head(view: &PlanView<'_>) -> Markup {
     }
 }
 
-/// Returns lines of which the first are open.
+/// Returns lines, the first of them shown and the rest collapsed.
 pub(super) fn some(lines: &[Line]) -> Markup {
     let (shown, more) = lines.split_at(lines.len().min(DOUBTS_SHOWN));
     html! {
@@ -53,7 +53,7 @@ pub(super) fn some(lines: &[Line]) -> Markup {
     }
 }
 
-/// Returns a table of figures, the first row its heading; nothing without rows.
+/// Returns a table of figures with the first row as heading; empty without rows.
 fn figures(rows: &[Vec<String>]) -> Markup {
     html! {
         @if let Some((head, rows)) = rows.split_first() {
@@ -69,12 +69,12 @@ fn figures(rows: &[Vec<String>]) -> Markup {
     }
 }
 
-/// Returns a heading and lines; nothing without lines.
+/// Returns a heading and lines; empty without lines.
 pub(super) fn section(title: &str, lines: &[Line]) -> Markup {
     html! { @if !lines.is_empty() { h3 { (title) } (list(lines)) } }
 }
 
-/// Returns what stands below the tables of nodes.
+/// Returns the sections below the tables of nodes.
 pub(super) fn rest(view: &PlanView<'_>) -> Markup {
     let mut read = assumptions(view);
     read.extend(assumed_daemons(view));
@@ -89,7 +89,7 @@ pub(super) fn rest(view: &PlanView<'_>) -> Markup {
     }
 }
 
-/// Changes that are held, each until when.
+/// Lists held changes, each with its end time.
 fn holds(held: &[HeldChange]) -> Markup {
     html! {
         @if !held.is_empty() {
@@ -108,7 +108,7 @@ fn holds(held: &[HeldChange]) -> Markup {
     }
 }
 
-/// The order in which the plan is applied.
+/// Describes the order in which the plan is applied.
 fn waves(plan: &Plan) -> Markup {
     let waves = &plan.spec.waves;
     html! {
@@ -125,7 +125,7 @@ fn waves(plan: &Plan) -> Markup {
     }
 }
 
-/// Names the node of a change.
+/// Returns the name of a change's node.
 fn name<'p>(plan: &'p Plan, id: &'p ChangeId) -> &'p str {
     match plan.spec.changes.get(id).map(|planned| &planned.change) {
         Some(Change::Create(create)) => &create.vm,

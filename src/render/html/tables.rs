@@ -1,4 +1,5 @@
-//! The nodes as tables, deletions first: what the picture shows, each node with its price, why, and its pods by where they go.
+//! Tables of the nodes, deletions first: the content of the picture, each node with its price, reason, and pods by
+//! destination.
 
 use std::collections::BTreeMap;
 
@@ -12,10 +13,10 @@ use crate::model::Price;
 use crate::render::money::{Sureness, per_month};
 use crate::render::words::{count, verb};
 
-/// From so many kept nodes on their table opens on demand: what changes is looked for first.
+/// From this number of kept nodes on their table is collapsed: changes matter more.
 const KEPT_MAX: usize = 20;
 
-/// Returns a table for each thing that becomes of nodes.
+/// Returns a table for each fate of nodes.
 pub(super) fn tables(fleet: &Fleet<'_>) -> Markup {
     let mut by_fate: BTreeMap<Fate, Vec<usize>> = BTreeMap::new();
     for (place, node) in fleet.nodes.iter().enumerate() {
@@ -86,7 +87,7 @@ fn row(fleet: &Fleet<'_>, place: usize) -> Markup {
     }
 }
 
-/// Says what a node is: size, zone and how it is bought.
+/// Describes a node: size, zone and capacity type.
 fn size(node: &Node<'_>) -> String {
     let size = if node.size.is_empty() { "size not known" } else { node.size };
     let zone = zone(node.zone);
@@ -94,7 +95,7 @@ fn size(node: &Node<'_>) -> String {
     parts.collect::<Vec<_>>().join(", ")
 }
 
-/// Says a price as the terminal does.
+/// Formats a price like the terminal.
 pub(super) fn price(price: Price) -> String {
     price
         .known()
@@ -132,7 +133,7 @@ impl Part {
         }
     }
 
-    /// Says what becomes of so many pods.
+    /// Describes the fate of this many pods.
     fn words(self, pods: usize) -> String {
         let number = |noun: &str| count(pods, noun);
         match self {
@@ -156,7 +157,7 @@ fn pods_of(fleet: &Fleet<'_>, place: usize) -> BTreeMap<Part, Vec<usize>> {
         let Side::Holds(pods, _) = side else { return };
         for pod in pods {
             let known = &fleet.pods[*pod];
-            // A pod that is there before and after is listed once; a comparison knows the pods of one side alone.
+            // A pod that is there before and after is listed once; a comparison only knows the pods of one side.
             if is_here || !is_known || known.before != Place::Node(place) {
                 parts.entry(Part::of(known, place)).or_default().push(*pod);
             }
@@ -167,14 +168,14 @@ fn pods_of(fleet: &Fleet<'_>, place: usize) -> BTreeMap<Part, Vec<usize>> {
     parts
 }
 
-/// Returns pods under what is said of each part of them, with where they go where the part says so. A name in full is an element
-/// of its own: of 30,000 pods each costs a few bytes.
+/// Returns pods under the description of their part, with their destination if the part has one. Each full name is a
+/// separate element, which costs a few bytes for each of 30,000 pods.
 fn listed<'p>(fleet: &Fleet<'_>, parts: impl Iterator<Item = (String, bool, &'p Vec<usize>)>) -> Markup {
     html! {
         dl { @for (words, says_where, pods) in parts {
             dt { (sentence(&words)) }
             dd { @for pod in pods.iter().map(|pod| &fleet.pods[*pod]) {
-                // Headroom has no name that anybody would look for.
+                // Nobody searches for the names of placeholders.
                 @if !pod.is_headroom {
                     i { (pod.namespace) "/" (pod.name) }
                     @if let (true, Place::Node(to)) = (says_where, pod.after) { " → " (fleet.nodes[to].name) }
@@ -185,7 +186,7 @@ fn listed<'p>(fleet: &Fleet<'_>, parts: impl Iterator<Item = (String, bool, &'p 
     }
 }
 
-/// Returns the Pending pods before and after, each by where it goes or comes from; nothing where there are none.
+/// Returns the Pending pods before and after, each by its destination or origin; empty if there are none.
 pub(super) fn pending_pods(fleet: &Fleet<'_>) -> Markup {
     let parts = |is_after: bool| {
         let mut parts: BTreeMap<Place, Vec<usize>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What the page is whatever a plan holds.
+//! Properties of the page for any plan.
 
 use super::plan_html;
 use crate::plan::tests::world::example_plan;
@@ -27,7 +27,7 @@ fn every_node_is_in_the_tables_once_and_on_the_sides_that_it_is_on() {
     let id =
         |name: &str| row(name).split("id=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("an id");
     let drawn = |name: &str| text.matches(&format!("href=\"#{}\"", id(name))).count();
-    // What is deleted is on one side, what is kept on both.
+    // A deleted node is on one side, a kept one on both.
     assert_eq!((drawn("empty-1"), drawn("kept-1")), (1, 2));
 }
 

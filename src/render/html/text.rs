@@ -1,14 +1,14 @@
-//! Texts as markup: the one place where names and sentences of others enter the page.
+//! Text as markup: the only place where foreign names and sentences enter the page.
 //!
-//! `maud` escapes whatever is put between its braces; [`harmless`] goes over the finished page and replaces letters that nobody
-//! sees or that turn what stands beside them around. Nothing here is written as it is.
+//! `maud` escapes everything between its braces; [`harmless`] then replaces characters in the finished page that are
+//! invisible or reverse the text around them. Nothing here is written unescaped.
 
 use maud::{Markup, html};
 
 use crate::model::shown::{HIDDEN, is_obeyed};
 use crate::render::line::{Line, Style};
 
-/// Returns the text with what stands between backticks as code, where every backtick has its counterpart.
+/// Returns the text with parts in backticks as code, if all backticks are paired.
 pub(super) fn sentence(text: &str) -> Markup {
     let parts: Vec<&str> = text.split('`').collect();
     let is_paired = parts.len() % 2 == 1;
@@ -21,7 +21,7 @@ pub(super) fn sentence(text: &str) -> Markup {
     }
 }
 
-/// Returns a line without the spaces around it, each part with its style.
+/// Returns a line without surrounding spaces, each part in its style.
 pub(super) fn line(line: &Line) -> Markup {
     let last = line.spans.len().saturating_sub(1);
     let texts = line.spans.iter().enumerate().map(|(place, span)| {
@@ -38,7 +38,7 @@ pub(super) fn line(line: &Line) -> Markup {
     }
 }
 
-/// Returns a paragraph for each line that says something.
+/// Returns a paragraph for each line that is not empty.
 pub(super) fn paragraphs(lines: &[Line]) -> Markup {
     html! { @for said in lines.iter().filter(|said| !said.spans.is_empty()) { p { (line(said)) } } }
 }
@@ -60,7 +60,7 @@ const fn class(style: Style) -> Option<&'static str> {
     }
 }
 
-/// Returns the page without letters that nobody sees or that a reader would be misled by.
+/// Returns the page without invisible or misleading characters.
 pub(super) fn harmless(page: String) -> String {
     let is_hidden = |letter: char| is_obeyed(letter) && letter != '\n';
     if page.contains(is_hidden) { page.replace(is_hidden, &HIDDEN.to_string()) } else { page }

@@ -1,4 +1,4 @@
-//! What a change of the input does, for its pull request. The text that differs is not here: the forge shows it.
+//! Effect of a change of the input, for its pull request. The changed text is not here: the forge shows it.
 
 use super::part::{Part, Rank};
 use super::{items, more, page};
@@ -9,10 +9,10 @@ use crate::render::page::question;
 use crate::render::view::PlanView;
 use crate::snapshot::Gap;
 
-/// How many names stand in an item before the rest is counted.
+/// Maximum number of names in an item; the rest is counted.
 const NAMES_IN_ITEM: usize = 3;
 
-/// The most workloads: those that move the most CPU come first.
+/// Maximum number of workloads, those with the largest difference in CPU first.
 const WORKLOADS_MAX: usize = 10;
 
 /// Returns the comparison as Markdown.

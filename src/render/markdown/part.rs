@@ -1,11 +1,10 @@
-//! Parts of a page that must not grow beyond so many characters: the least important gives way first.
-//! This file never reads a plan.
+//! Parts of a page with a size limit: the least important is shortened first. This file never reads a plan.
 
 use super::UNITS_MAX;
 use crate::render::escape::units;
 use crate::render::words::grouped;
 
-/// How important a part is; the first are given up first.
+/// Importance of a part; the first ones are dropped first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Rank {
     Read,
@@ -20,7 +19,7 @@ pub(super) enum Rank {
     Missing,
 }
 
-/// How many items a part keeps until every less important one has been given up.
+/// Number of items that a part keeps until all less important parts are dropped.
 const KEPT: usize = 2;
 
 /// A heading and items below it, the most important first.
@@ -28,19 +27,19 @@ const KEPT: usize = 2;
 pub(super) struct Part {
     title: &'static str,
     rank: Rank,
-    /// The head of the table that the items are rows of; else they are a list.
+    /// Header of the table with the items as rows; `None` for a list.
     table: Option<&'static str>,
     items: Vec<String>,
-    /// How many items there were.
+    /// Original number of items.
     total: usize,
-    /// What the heading counts.
+    /// Count in the heading.
     counted: Option<usize>,
 }
 
 impl Part {
     pub(super) fn new(title: &'static str, rank: Rank, mut items: Vec<String>) -> Self {
         let total = items.len();
-        // More than a whole page is never shown of a part.
+        // A part never exceeds a whole page.
         let mut used = 0;
         let fitting = items.iter().take_while(|item| {
             used += units(item);
@@ -51,7 +50,7 @@ impl Part {
         Self { title, rank, table: None, items, total, counted: None }
     }
 
-    /// Has the heading say how many there are.
+    /// Adds a count to the heading.
     pub(super) const fn counting(mut self, counted: usize) -> Self {
         self.counted = Some(counted);
         self
@@ -63,7 +62,7 @@ impl Part {
         self
     }
 
-    /// Shows so many items at most.
+    /// Shows at most this many items.
     pub(super) fn at_most(mut self, items: usize) -> Self {
         self.items.truncate(items);
         self
@@ -88,7 +87,7 @@ impl Part {
         text.push('\n');
     }
 
-    /// Says how much of it is not shown.
+    /// Describes how much of it is left out.
     fn left_out(&self) -> Option<String> {
         let hidden = self.total - self.items.len();
         let title = if self.title.is_empty() { "cost" } else { self.title };
@@ -100,8 +99,8 @@ fn number(number: usize) -> String {
     grouped(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// Drops the last item of the least important part that has more than it keeps, and where there is none, of the
-/// least important part. Returns whether there was one.
+/// Drops the last item of the least important part that has more than the items to keep, or else of the least important
+/// part. Returns whether there was one.
 pub(super) fn drop_least(parts: &mut [Part]) -> bool {
     let least = |parts: &mut [Part], kept: usize| {
         let droppable = parts.iter_mut().filter(|part| part.items.len() > kept);
@@ -110,7 +109,7 @@ pub(super) fn drop_least(parts: &mut [Part]) -> bool {
     least(parts, KEPT) || least(parts, 0)
 }
 
-/// Writes the page; `more` says how to see everything.
+/// Writes the page; `more` is how to see everything.
 pub(super) fn written(head: &[String], parts: &[Part], more: &str) -> String {
     let mut text = head.iter().map(|line| format!("{line}\n\n")).collect::<String>();
     parts.iter().for_each(|part| part.write(&mut text));

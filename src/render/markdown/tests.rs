@@ -1,4 +1,4 @@
-//! What a pull request shows, and that nothing in it is anything but text.
+//! Content of pull requests, and that it is nothing but text.
 
 use comrak::nodes::NodeValue;
 use comrak::{Arena, Options, parse_document};
@@ -77,8 +77,7 @@ Every node and pod: `nodeform show plan.json --all`
     assert_eq!(shown(&talkative()), expected);
 }
 
-/// What is wrong with a page, as a forge would read it: GitHub's dialect with every extension that makes
-/// something of plain text.
+/// Returns what a forge would interpret on a page: GitHub's dialect with every extension that interprets plain text.
 pub(super) fn faults(text: &str) -> Vec<String> {
     let mut options = Options::default();
     let extension = &mut options.extension;
@@ -129,7 +128,7 @@ pub(super) fn faults(text: &str) -> Vec<String> {
     faults
 }
 
-/// What forges look for in text that is no code.
+/// Returns what forges interpret in text that is not code.
 fn acted_on(text: &str) -> Option<String> {
     let is_reference = |word: &str| {
         let word = word.trim_matches(|letter: char| !letter.is_alphanumeric());
@@ -142,7 +141,7 @@ fn acted_on(text: &str) -> Option<String> {
         .then(|| text.to_owned())
 }
 
-/// A plan in which every name that somebody else chooses is this text.
+/// Returns a plan in which every name that users choose is this text.
 fn hostile(text: &str, times: usize) -> Plan {
     let mut plan = talkative();
     let pods: Vec<PodKey> =

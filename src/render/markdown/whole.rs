@@ -1,7 +1,7 @@
-//! A plan as `PLAN.md`: what a reviewer needs in the order in which it is needed, and how to keep nodes, reject and verify.
+//! A plan as `PLAN.md`: what a reviewer needs, in that order, and how to keep nodes, reject and verify.
 //!
-//! It follows from the plan alone, so that it is the same wherever the plan's folder lies. Each node that goes is named; what
-//! `spec` says is shown whole, the technical part of it last.
+//! Derived from the plan alone, so it is the same wherever the plan's folder is. Every node to delete is listed; `spec`
+//! is shown completely, its technical part last.
 
 mod beside;
 mod caution;
@@ -35,7 +35,7 @@ use crate::render::words::count;
 use crate::review::proposal::{DESTROYS, PLAN, Template};
 use crate::snapshot::Gap;
 
-/// How many nodes are named that stay, for each reason.
+/// Maximum number of kept nodes listed for each reason.
 const STAYING_NAMED: usize = 10;
 
 /// Returns the plan as Markdown with every node and pod.
@@ -70,7 +70,7 @@ pub fn plan_markdown_whole(plan: &Plan, template: Template) -> String {
     page.text
 }
 
-/// Returns what to check first, the weightiest first.
+/// Returns what to check first, the most severe first.
 fn first(view: &PlanView<'_>, fleet: &fleet::Fleet<'_>, moved: &[Moved<'_>]) -> Vec<String> {
     let mut first = caution::cautions(view, fleet, moved);
     first.extend(lines(&guesses(view)));
@@ -82,20 +82,20 @@ fn first(view: &PlanView<'_>, fleet: &fleet::Fleet<'_>, moved: &[Moved<'_>]) -> 
 pub fn plan_check_first(plan: &Plan) -> Vec<String> {
     let view = PlanView::new(plan, None);
     let (fleet, moved) = (fleet::Fleet::of(&view), moved(&view));
-    // Names stand in code spans; all else that Markdown would obey is bold, or a sign before a number.
+    // Names are in code spans; all other Markdown is bold, or a sign before a number.
     let plain = |text: String| text.replace("**", "").replace("\\~", "~").replace("\\$", "$");
     first(&view, &fleet, &moved).into_iter().map(plain).collect()
 }
 
-/// Returns the sentences that the page begins with, as plain text: nodes, money, pods and until when it is valid. No name that
-/// somebody chose is in them.
+/// Returns the page's first sentences as plain text: nodes, cost, pods and expiry. They contain no names that users
+/// chose.
 #[must_use]
 pub fn plan_sentences(plan: &Plan) -> String {
     let view = PlanView::new(plan, None);
     head::sentences(plan, plan.evidence.world.nodes.len(), &moved(&view))
 }
 
-/// The page as far as it is written.
+/// The page written so far.
 #[derive(Default)]
 struct Page {
     text: String,
@@ -106,7 +106,7 @@ impl Page {
         self.text.push_str(&format!("{line}\n\n"));
     }
 
-    /// Writes items of a list; one that begins with spaces belongs to the one before.
+    /// Writes list items; an item that starts with spaces is nested in the previous one.
     fn items(&mut self, items: Vec<String>) {
         for item in &items {
             let inside = item.trim_start();
@@ -116,7 +116,7 @@ impl Page {
         self.text.push_str(if items.is_empty() { "" } else { "\n" });
     }
 
-    /// Writes a heading and a text; without a text nothing.
+    /// Writes a heading and a text; nothing without a text.
     fn text_section(&mut self, title: &str, text: Option<String>) {
         if let Some(text) = text {
             self.line(&format!("## {title}"));
@@ -124,7 +124,7 @@ impl Page {
         }
     }
 
-    /// Writes a heading and items; without items nothing.
+    /// Writes a heading and items; nothing without items.
     fn section(&mut self, title: &str, items: Vec<String>) {
         if !items.is_empty() {
             self.line(&format!("## {title}"));
@@ -141,7 +141,7 @@ fn lines(lines: &[Line]) -> Vec<String> {
     lines.iter().map(item).filter(|item| !item.is_empty()).collect()
 }
 
-/// What it costs before and after, and how old the prices are.
+/// Describes the cost before and after, and the age of the prices.
 fn costs(view: &PlanView<'_>) -> Vec<String> {
     let mut said = cost(view);
     said.extend(question::bill(view));
@@ -156,7 +156,7 @@ fn costs(view: &PlanView<'_>) -> Vec<String> {
     said
 }
 
-/// What the plan is held fast by.
+/// Lists the ids and digests that identify the plan.
 fn facts(plan: &Plan, template: Template) -> Vec<String> {
     let mut facts = vec![format!("Digest in short, the plan's id: {}", code_whole(&plan.id()))];
     if let Some(execution) = &plan.spec.execution {
@@ -170,14 +170,14 @@ fn facts(plan: &Plan, template: Template) -> Vec<String> {
     );
     facts.extend(plan.spec.expires_at.map(|at| format!("Valid until: {}", code_whole(&at.to_string()))));
     facts.push(format!("Digest: {}", code_whole(&plan.digest().to_string())));
-    // The plan's digest is of its decisions; this one also of what they were made from.
+    // The plan's digest covers its decisions; this one also covers what they were made from.
     let whole = Digest::of_bytes(file::write(plan).as_bytes());
     facts.push(format!("Digest of `{PLAN}`: {}", code_whole(&whole.to_string())));
     facts.push(template.line().trim_start_matches("- ").to_owned());
     facts
 }
 
-/// What a reviewer can do.
+/// Lists what a reviewer can do.
 fn review(plan: &Plan) -> Vec<String> {
     let gone = plan.spec.deletes().map(|(_, delete)| &delete.target.node).min();
     let keep = gone.map(|node| {

@@ -1,4 +1,4 @@
-//! Nodes to make by group, each with what it is for, and pods that existing nodes take.
+//! New nodes by group, each with its purpose, and pods placed on existing nodes.
 
 use crate::model::{NodeName, PodKey};
 use crate::plan::Reason;
@@ -9,10 +9,10 @@ use crate::render::words::{count, some, verb};
 use super::shape::{group_price, size_of_group, zone_name};
 use super::workloads::Pods;
 
-/// How many nodes stand in a line before the rest is counted.
+/// Maximum number of nodes in a line; the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
-/// Returns a line for each group of nodes to make, then one for what goes to existing nodes.
+/// Returns a line for each group of new nodes, then one for pods placed on existing nodes.
 pub(crate) fn additions(view: &PlanView<'_>) -> Vec<Line> {
     let groups = view.groups();
     let made = groups.iter().map(|(key, group)| created(view, key, group));
@@ -32,7 +32,7 @@ fn created(view: &PlanView<'_>, key: &GroupKey<'_>, group: &Group<'_>) -> Line {
     Line::new(Style::Add, "  + ").with(Style::Plain, text)
 }
 
-/// Says what a group of nodes is for: pods that wait, pods that move, room that is kept, or a number of nodes.
+/// Describes the purpose of a group of nodes: pending pods, moving pods, headroom, or a fixed number of nodes.
 pub(crate) fn purpose(view: &PlanView<'_>, group: &Group<'_>) -> String {
     let mut reasons = group.nodes.iter().filter_map(|node| view.plan.evidence.reasons.get(node.id));
     let pods = group.nodes.iter().flat_map(|node| &node.placement.pods);
@@ -50,14 +50,14 @@ pub(crate) fn purpose(view: &PlanView<'_>, group: &Group<'_>) -> String {
     }
 }
 
-/// Says which pods wait and which run on a node that goes.
+/// Describes which pods are pending and which run on a removed node.
 fn sorted<'a>(view: &PlanView<'a>, pods: impl IntoIterator<Item = &'a PodKey>) -> Vec<String> {
     let (moving, waiting): (Vec<&PodKey>, Vec<&PodKey>) =
         pods.into_iter().partition(|pod| view.is_moving(pod));
     Pods::both(&Pods::of(view, waiting), &Pods::of(view, moving))
 }
 
-/// Says which pods go to existing nodes.
+/// Describes which pods are placed on existing nodes.
 pub(crate) fn kept(view: &PlanView<'_>) -> Option<Line> {
     let kept = view.plan.evidence.kept.iter();
     let kept: Vec<(&NodeName, &Vec<PodKey>)> =

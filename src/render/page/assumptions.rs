@@ -1,4 +1,4 @@
-//! What the plan was made from: above what can make its figures wrong, last what else was assumed.
+//! Input of the plan: first what can make its figures wrong, last the other assumptions.
 
 use crate::plan::World;
 use crate::render::line::{Line, Style};
@@ -6,17 +6,17 @@ use crate::render::view::PlanView;
 use crate::render::words::{count, some, verb};
 use crate::snapshot::Gap;
 
-/// How many overlays are named.
+/// Maximum number of overlays listed.
 const OVERLAYS_MAX: usize = 5;
 
-/// Returns what can make the figures wrong: what was not read or is not in the plan, and guesses; `said` cuts gaps where room is
-/// short.
+/// Returns what can make the figures wrong: unread or missing data, and guesses; `said` shortens gaps if space is
+/// limited.
 pub(crate) fn doubts(view: &PlanView<'_>, said: fn(&Gap) -> Gap) -> Vec<Line> {
     let gaps = view.plan.evidence.world.gaps.iter().map(|gap| said(gap).to_string());
     gaps.map(|text| Line::new(Style::Warning, text)).chain(guesses(view)).collect()
 }
 
-/// Returns what was guessed and moves the figures: the region, and pods that ask for nothing.
+/// Returns guesses that affect the figures: the region, and pods without requests.
 pub(crate) fn guesses(view: &PlanView<'_>) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let world = &evidence.world;
@@ -28,7 +28,7 @@ pub(crate) fn guesses(view: &PlanView<'_>) -> Vec<Line> {
     guessed.chain(silent).map(|text| Line::new(Style::Warning, text)).collect()
 }
 
-/// Returns what the plan was made from and what else was assumed, one line each.
+/// Returns what the plan was made from and the other assumptions, one line each.
 pub(crate) fn assumptions(view: &PlanView<'_>) -> Vec<Line> {
     let world = &view.plan.evidence.world;
     let assumed = world.assumptions.iter().filter(|assumed| !assumed.moves_prices());
@@ -37,7 +37,7 @@ pub(crate) fn assumptions(view: &PlanView<'_>) -> Vec<Line> {
     lines.map(|text| Line::new(Style::Plain, text)).collect()
 }
 
-/// Names the DaemonSets that are assumed; nothing where none is.
+/// Lists the assumed DaemonSets, if any.
 pub(crate) fn assumed_daemons(view: &PlanView<'_>) -> Option<Line> {
     let assumed = view.plan.evidence.world.daemons.iter().filter(|daemon| daemon.is_assumed);
     let names: Vec<_> = assumed.map(|daemon| &daemon.name).collect();
@@ -64,7 +64,7 @@ fn read(view: &PlanView<'_>) -> String {
     format!("Read: {}{at}", parts.join(", "))
 }
 
-/// Names the overlays by which sizes differ from the catalogue.
+/// Lists the overlays that change sizes of the catalogue.
 fn overlays(world: &World) -> String {
     let names: Vec<_> = world.overlays.iter().map(|overlay| &overlay.name).collect();
     match names.len() {

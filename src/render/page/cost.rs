@@ -1,4 +1,4 @@
-//! What the fleet costs before and after, and what that sum holds.
+//! Cost of the fleet before and after, and what the sum includes.
 
 use super::{preferences, question};
 use crate::model::{Node, label};
@@ -8,10 +8,10 @@ use crate::render::money;
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
-/// How many causes stand in a line before the rest is counted.
+/// Maximum number of causes in a line; the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
-/// Returns the cost sentence, then what belongs to it.
+/// Returns the sentence about cost, then its details.
 pub(crate) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     let report = &view.plan.evidence.report;
     let (before, after) = (report.cost_before, report.cost_after);
@@ -38,7 +38,7 @@ pub(crate) fn cost(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-/// Says how many nodes are in no sum, and why.
+/// Reports how many nodes are in no sum, and why.
 fn unpriced(view: &PlanView<'_>) -> Vec<Line> {
     let report = &view.plan.evidence.report;
     let (before, after) = (report.cost_before.unpriced_nodes, report.cost_after.unpriced_nodes);
@@ -59,7 +59,7 @@ fn unpriced(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-/// Says of the nodes that exist and have no price why.
+/// Explains why existing nodes have no price.
 fn why_unpriced(view: &PlanView<'_>) -> Vec<String> {
     let world = &view.plan.evidence.world;
     let has_no_price = |size: &str| {

@@ -1,4 +1,4 @@
-//! What carrying the plan out disrupts: the pods that run on nodes that go, and in how many waves.
+//! Disruption by applying the plan: running pods on removed nodes, and the number of waves.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use crate::render::view::PlanView;
 use super::removals::{Removed, removed};
 use super::workloads::Pods;
 
-/// Says which running pods are evicted; nothing where none is.
+/// Describes which running pods are evicted, if any.
 pub(crate) fn evictions(view: &PlanView<'_>) -> Option<Line> {
-    // Who is about to come to a node does not run yet.
+    // A pod nominated to the node does not run yet.
     let is_there = |pod: &&PodKey| preemptions::comes_to(view, pod).is_none();
     let running = |node: &NodeName| view.running_on(node).filter(is_there).collect::<Vec<_>>();
     let mut pods = Vec::new();
@@ -24,7 +24,7 @@ pub(crate) fn evictions(view: &PlanView<'_>) -> Option<Line> {
         pods.extend(here);
     }
     let pods = Pods::of(view, pods);
-    // A wave in which only empty nodes go evicts nobody.
+    // A wave that only removes empty nodes evicts nothing.
     let evicts =
         |wave: &&Wave| wave.steps.get(&Step::Drain).is_some_and(|ids| ids.iter().any(|id| busy.contains(id)));
     let drains = view.plan.spec.waves.iter().filter(evicts).count();

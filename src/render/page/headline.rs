@@ -1,4 +1,4 @@
-//! The first line: how many nodes come, change and go, and how many pods stay Pending.
+//! The first line: how many nodes are created, changed and deleted, and how many pods stay Pending.
 
 use super::question;
 use crate::plan::Counts;
@@ -10,7 +10,7 @@ use crate::render::words::{count, grouped, verb};
 
 /// Returns the first line of a plan's page.
 pub(crate) fn headline(view: &PlanView<'_>) -> Line {
-    // What is only supposed must not be taken for a plan, not even by a program that looks for the word.
+    // A what-if plan must not be mistaken for a plan, not even by a program that searches for the word.
     let is_what_if = question::is_what_if(view.plan);
     let Some(changes) = changes(view.counts()) else {
         return Line::new(Style::Bold, without_changes(view.plan, is_what_if));
@@ -19,7 +19,7 @@ pub(crate) fn headline(view: &PlanView<'_>) -> Line {
     Line::new(Style::Bold, format!("{what}: {changes}.{}", left_pending(pending(view.plan).len())))
 }
 
-/// Says in Terraform's words how many nodes change; nothing where none does.
+/// Describes in Terraform's words how many nodes change, if any.
 fn changes(counts: Counts) -> Option<String> {
     let Counts { import, add, change, destroy, forget } = counts;
     if counts == Counts::default() {
@@ -33,7 +33,7 @@ fn changes(counts: Counts) -> Option<String> {
     Some(parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the second sentence of a headline; empty where no pod stays Pending.
+/// Returns the second sentence of a headline; empty if no pod stays Pending.
 pub(crate) fn left_pending(pods: usize) -> String {
     match pods {
         0 => String::new(),
@@ -70,7 +70,7 @@ mod tests {
         let expected = "Plan: 1 to import, 2 to add, 0 to change, 1 to destroy. 2 pods stay Pending.";
         assert_eq!(first(&plan), expected);
         plan.spec.changes.clear();
-        // Four more pods wait in this world.
+        // Four more pods are pending in this world.
         assert_eq!(first(&plan), "No node changes possible: 2 of 4 pods stay Pending.");
         plan.evidence.report.unplaced.clear();
         assert_eq!(first(&plan), "No changes.");

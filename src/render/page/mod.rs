@@ -1,6 +1,6 @@
-//! The pieces of a plan's page, one idea a file: what the terminal shows as lines, Markdown as items.
+//! Building blocks of a plan's page, one topic per file: lines on the terminal, items in Markdown.
 //!
-//! Each reads the plan alone and returns whole sentences; who puts them on a page chooses their order and how many.
+//! Each reads the plan alone and returns whole sentences; the caller decides on order and number.
 
 pub(super) mod additions;
 pub(super) mod assumptions;

@@ -1,6 +1,6 @@
-//! Running pods that a plan evicts, each with its workload and where it goes.
+//! Running pods that a plan evicts, each with its workload and destination.
 //!
-//! Pods of DaemonSets go with their node, and what is being deleted goes whatever is done: neither is here. Must never say
+//! Excludes pods of DaemonSets, which are deleted with their node, and pods already being deleted. Must never say
 //! whether a pod may be evicted.
 
 use std::collections::BTreeMap;
@@ -11,10 +11,10 @@ use crate::model::{NodeName, PodKey, Workload};
 use crate::plan::PodGroup;
 use crate::render::view::PlanView;
 
-/// Where a pod goes.
+/// Destination of a pod.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum To<'a> {
-    /// A node that stays.
+    /// An existing node that stays.
     Existing(&'a NodeName),
     /// A new node, by the name of its VM.
     New(&'a str),
@@ -24,23 +24,24 @@ pub(crate) enum To<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moved<'a> {
     pub(crate) pod: &'a str,
-    /// The pods that are like it.
+    /// The group of pods like it.
     pub(crate) group: &'a PodGroup,
     /// The node that it leaves.
     pub(crate) node: &'a NodeName,
-    /// Where it goes; nothing where it becomes Pending.
+    /// Its destination; `None` if it becomes Pending.
     pub(crate) to: Option<To<'a>>,
-    /// How many pods its workload has, those aside that are being deleted; one where it has no workload.
+    /// Number of pods of its workload, without those being deleted; 1 without a workload.
     pub(crate) replicas: usize,
 }
 
 impl<'a> Moved<'a> {
-    /// Returns whether its workload has no other pod. A pod that nobody owns is told by itself.
+    /// Returns whether its workload has no other pod. False for a pod without a controller, which is reported
+    /// separately.
     pub(crate) const fn is_single(&self) -> bool {
         self.replicas == 1 && self.group.workload.is_some()
     }
 
-    /// Returns whether nobody creates it again once it is evicted.
+    /// Returns whether nothing recreates it after its eviction.
     pub(crate) const fn is_lost(&self) -> bool {
         self.group.workload.is_none()
     }
@@ -50,7 +51,7 @@ impl<'a> Moved<'a> {
         self.group.workload.as_ref()
     }
 
-    /// Names its workload, or itself where nobody owns it: ``Deployment `shop/web` ``.
+    /// Returns the name of its workload, or its own without one: ``Deployment `shop/web` ``.
     pub(crate) fn owner(&self) -> String {
         match self.workload() {
             Some(Workload { kind, namespace, name }) => format!("{kind} `{namespace}/{name}`"),
@@ -72,7 +73,7 @@ pub(crate) fn moved<'a>(view: &PlanView<'a>) -> Vec<Moved<'a>> {
         };
         for name in &group.names {
             let key = PodKey { namespace: group.namespace.clone(), name: name.clone() };
-            // Who is about to come to a node does not run yet.
+            // A pod nominated to the node does not run yet.
             if preemptions::comes_to(view, &key).is_some() {
                 continue;
             }
@@ -106,7 +107,7 @@ fn replicas<'a>(view: &PlanView<'a>) -> BTreeMap<&'a Workload, usize> {
     replicas
 }
 
-/// Counts values that are alike, the most first.
+/// Counts equal values, the most frequent first.
 pub(crate) fn tally<T: Ord>(values: impl IntoIterator<Item = T>) -> Vec<(T, usize)> {
     let mut counted: BTreeMap<T, usize> = BTreeMap::new();
     for value in values {

@@ -1,4 +1,4 @@
-//! What is left undone beside Pending pods: nodes that stay, preferences given up, what was not evaluated.
+//! Omissions besides Pending pods: kept nodes, preferences not met, and what was not evaluated.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::solve::NotDecided;
 
 use super::stays::nodes_that_stay;
 
-/// What stands between a setting and its pool.
+/// Text between a setting and its pool.
 const OF_POOL: &str = " of pool ";
 
-/// Returns what is left undone, and why; the heaviest first.
+/// Returns the omissions and their reasons, the most important first.
 pub(crate) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let report = &view.plan.evidence.report;
     let mut lines = nodes_that_stay(view, names);
@@ -47,7 +47,7 @@ pub(crate) fn not_done(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     lines
 }
 
-/// Says in one line what takes a time and was not evaluated; with a time these are sentences of their own.
+/// Describes in one line what was not evaluated without a time; with a time each has its own sentence.
 fn undecided(view: &PlanView<'_>) -> impl Iterator<Item = String> {
     let evidence = &view.plan.evidence;
     let undecided = &evidence.report.undecided;
@@ -59,7 +59,7 @@ fn undecided(view: &PlanView<'_>) -> impl Iterator<Item = String> {
     one.into_iter().chain(own)
 }
 
-/// Joins the pools of each setting: `` `expireAfter` of `apps` and `batch` ``.
+/// Groups the pools of each setting: `` `expireAfter` of `apps` and `batch` ``.
 fn by_setting<'a>(undecided: impl Iterator<Item = &'a String>) -> String {
     let mut pools: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for text in undecided {

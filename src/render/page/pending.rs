@@ -9,7 +9,7 @@ use crate::solve::{Held, Unplaced};
 
 use super::workloads::Pods;
 
-/// Returns a line for each reason, that of most pods first; pods are named where `names` says how many.
+/// Returns a line for each reason, the one with the most pods first; `names` is how many pods are listed.
 pub(crate) fn pending(view: &PlanView<'_>, names: Option<usize>) -> Vec<Line> {
     let report = &view.plan.evidence.report;
     let unplaced = report.unplaced.iter().map(|group| (&group.pods, unplaced(group)));
@@ -25,7 +25,8 @@ pub(crate) fn pending(view: &PlanView<'_>, names: Option<usize>) -> Vec<Line> {
     lines.into_iter().map(line).collect()
 }
 
-/// Returns the pods that stay Pending with the reason, that of most pods first; without the room that CapacityBuffers keep.
+/// Returns the pods that stay Pending with the reason, that of the most pods first; without placeholders of
+/// CapacityBuffers.
 #[must_use]
 pub fn without_node(plan: &Plan) -> Vec<(Vec<&PodKey>, String)> {
     let report = &plan.evidence.report;
@@ -47,27 +48,27 @@ fn who(view: &PlanView<'_>, pods: &[PodKey]) -> String {
     Pods::of(view, pods).named("")
 }
 
-/// Says why pods have no place; where a limit or the want of a pool is the reason, that says all.
+/// Explains why pods have no place; if the reason is a limit or a missing pool, it needs no more.
 pub(crate) fn unplaced(group: &Unplaced) -> String {
     let Unplaced { rule, because, nearest, .. } = group;
     if says_all(rule) {
         return because.clone();
     }
     let nearest = nearest.as_ref().map_or(String::new(), |nearest| format!(" (nearest: {nearest})"));
-    // Of a resource the reason begins with its name.
+    // For a resource the reason starts with its name.
     match because.starts_with(&format!("`{rule}` ")) {
         true => format!("{because}{nearest}"),
         false => format!("{rule}: {because}{nearest}"),
     }
 }
 
-/// Whether the reason of a rule is a whole sentence about an object, so that its name adds nothing.
+/// Returns whether the reason of a rule is a whole sentence about an object, so the rule's name adds nothing.
 pub(crate) fn says_all(rule: &str) -> bool {
     use crate::solve::fit::Rule;
     rule == Unplaced::GANG || [Rule::Limits, Rule::Offerings].iter().any(|whole| whole.to_string() == rule)
 }
 
-/// Says why pods are held back.
+/// Explains why pods are held back.
 pub(crate) fn held(group: &Held) -> String {
     let Held { waits_for, because, .. } = group;
     if [Held::DESTROY, Held::DELETE, Held::TRIED].contains(&waits_for.as_str()) {

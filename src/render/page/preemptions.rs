@@ -1,4 +1,4 @@
-//! Who preempts whom before anything is made: the pod that takes the place, and those that wait for another one.
+//! Preemptions before any node is created: the preempting pod, and its victims, which need another node.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,10 @@ use crate::render::line::{Line, Style};
 use crate::render::view::PlanView;
 use crate::render::words::{count, some};
 
-/// How many pods are named before the rest is counted.
+/// Maximum number of pods listed; the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
-/// Returns a line for each node on which pods give way to others.
+/// Returns a line for each node with preempted pods.
 pub(crate) fn preemptions(view: &PlanView<'_>) -> Vec<Line> {
     let mut by_node: BTreeMap<&NodeName, (Vec<&PodKey>, Vec<&PodKey>)> = BTreeMap::new();
     for Preemption { pod, node, victims } in &view.plan.evidence.world.preemptions {
@@ -28,7 +28,7 @@ pub(crate) fn preemptions(view: &PlanView<'_>) -> Vec<Line> {
     by_node.into_iter().map(line).collect()
 }
 
-/// Says of a pod whose place it takes, who takes its place, or that its node is promised or meant for it.
+/// Describes which pods a pod preempts, which one preempts it, or the node that it is nominated to.
 pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     let preemptions = view.plan.evidence.world.preemptions.iter();
     let said = |preemption: &Preemption| {
@@ -52,7 +52,7 @@ pub(crate) fn of_pod(view: &PlanView<'_>, pod: &PodKey) -> Vec<Line> {
     preemptions.filter_map(said).chain(promised).map(|text| Line::new(Style::Plain, text)).collect()
 }
 
-/// Returns the node that a pod is about to come to, by preempting others or by kube-scheduler's promise.
+/// Returns the node that a pod is about to run on, by preemption or nomination.
 pub(crate) fn comes_to<'a>(view: &'a PlanView<'_>, pod: &PodKey) -> Option<&'a NodeName> {
     let mut preemptions = view.plan.evidence.world.preemptions.iter();
     let preempting = preemptions.find(|preemption| preemption.pod == *pod);

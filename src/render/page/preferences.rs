@@ -1,4 +1,4 @@
-//! What becomes of soft preferences, in words.
+//! Outcome of soft preferences, in words.
 
 use crate::model::{ExtraCost, Form, MicroUsdPerHour};
 use crate::render::line::{Line, Style};
@@ -7,10 +7,10 @@ use crate::render::view::PlanView;
 use crate::render::words::{count, verb};
 use crate::solve::{GivenUp, GivenUpBecause, Preferences};
 
-/// The field that says what preferences may cost.
+/// Field with the cost limit of preferences.
 const FIELD: &str = "`spec.preferences.maxExtraCostPercent`";
 
-/// Says what the preferences cost that the plan holds to, where they cost anything.
+/// Describes the cost of the preferences that the plan meets, if any.
 pub(crate) fn cost(view: &PlanView<'_>) -> Option<String> {
     let report = &view.plan.evidence.report;
     let Preferences { asked, met, without, with, .. } = report.preferences.as_ref()?;
@@ -23,7 +23,7 @@ pub(crate) fn cost(view: &PlanView<'_>) -> Option<String> {
     ))
 }
 
-/// Says which preferences are given up, and why; the heaviest first.
+/// Describes the preferences that are not met, and why; the most important first.
 pub(crate) fn given_up(view: &PlanView<'_>) -> Vec<Line> {
     let report = &view.plan.evidence.report;
     let Some(said) = &report.preferences else { return Vec::new() };
@@ -35,7 +35,7 @@ pub(crate) fn given_up(view: &PlanView<'_>) -> Vec<Line> {
     said.given_up.iter().map(line).collect()
 }
 
-/// Says which preferences a pod gives up, of a report about it alone.
+/// Describes the preferences of a pod that are not met, from a report about it alone.
 pub(crate) fn of_pod(said: &Preferences) -> Vec<String> {
     let line = |entry: &GivenUp| format!("{}: {}", what(entry), because(entry, said, Sureness::Listed));
     said.given_up.iter().map(line).collect()

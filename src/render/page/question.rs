@@ -1,4 +1,4 @@
-//! The head of a plan that answers a question: what it supposes or leaves out, and today's bill beside ours.
+//! Head of a what-if or narrowed plan: its assumptions and omissions, and today's cost next to the planned one.
 
 use super::shape::bytes;
 use crate::model::{ResourceName, WhatIf};
@@ -10,15 +10,15 @@ use crate::render::money::{Sureness, dollars, dollars_by};
 use crate::render::view::PlanView;
 use crate::render::words::{count, grouped, some, verb};
 
-/// How many names stand in a line before the rest is counted.
+/// Maximum number of names in a line; the rest is counted.
 const NAMES_IN_LINE: usize = 3;
 
-/// Returns whether the plan supposes something, so that nothing of it "will" be.
+/// Returns whether the plan has assumptions, so nothing of it "will" happen.
 pub(crate) fn is_what_if(plan: &Plan) -> bool {
     !plan.spec.what_if.is_nothing()
 }
 
-/// Says what the plan supposes and what it leaves out.
+/// Describes the assumptions and omissions of the plan.
 pub(crate) fn head(plan: &Plan) -> Vec<Line> {
     let mut lines = Vec::new();
     if is_what_if(plan) {
@@ -78,8 +78,8 @@ fn number(nodes: usize) -> u64 {
     u64::try_from(nodes).unwrap_or(u64::MAX)
 }
 
-/// Returns today's bill beside the planned one, where nodes are supposed not to be there; that of several strategies has
-/// a table of its own.
+/// Returns today's fleet and cost next to the planned ones, if nodes are assumed absent; for several strategies there
+/// is a separate table.
 pub(crate) fn bill(view: &PlanView<'_>) -> Vec<Line> {
     let rows = bill_rows(view);
     if rows.is_empty() {
@@ -91,7 +91,7 @@ pub(crate) fn bill(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-/// Returns the heading and the rows of the bill.
+/// Returns the heading and rows of that table.
 pub(crate) fn bill_rows(view: &PlanView<'_>) -> Vec<[String; 4]> {
     let evidence = &view.plan.evidence;
     if evidence.world.absent.is_empty() || !evidence.strategies.is_empty() {
@@ -121,7 +121,7 @@ pub(crate) fn bill_rows(view: &PlanView<'_>) -> Vec<[String; 4]> {
         let title = if is_cpu { "vCPU" } else { "allocatable memory" };
         let all =
             |fleet: &FleetSum| if is_cpu { fleet.capacity.get(&name) } else { fleet.allocatable.get(&name) };
-        // The difference of what is shown, so that the reader's own subtraction agrees.
+        // The difference of the displayed amounts, so that the reader's own subtraction agrees.
         let [one, other] = [&today, &planned].map(|fleet| whole(&name, all(fleet)));
         let shown = |amount: i64| if is_cpu { name.show(amount) } else { bytes(amount) };
         rows.push(row(title, shown(one), shown(other), signed(other - one, shown((other - one).abs()))));
@@ -140,7 +140,7 @@ pub(crate) fn bill_rows(view: &PlanView<'_>) -> Vec<[String; 4]> {
     rows
 }
 
-/// Says which pods the planned fleet does not carry, so that nobody takes it for cheaper than it is.
+/// Reports the pods that the planned fleet does not run, so that it is not mistaken for cheaper than it is.
 pub(crate) fn not_in_it(view: &PlanView<'_>) -> Option<Line> {
     let pods = pending(view.plan).len();
     (pods > 0).then(|| {
@@ -162,7 +162,7 @@ fn aligned(rows: &[[String; 4]]) -> Vec<Line> {
     rows.iter().enumerate().map(|(place, row)| Line::new(style(place), line(row))).collect()
 }
 
-/// Rounds an amount that was summed over nodes: whole cores and GiB are enough to compare fleets.
+/// Rounds an amount summed over nodes: whole cores and GiB suffice to compare fleets.
 pub(crate) fn whole(name: &ResourceName, amount: i64) -> i64 {
     let unit: i64 = match name {
         ResourceName::Cpu => 1000,

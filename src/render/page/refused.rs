@@ -1,4 +1,4 @@
-//! What the plan's own check refused: nothing is wrong with the input, so the page says it first, and calmly.
+//! Objections of the plan's own check: the input is not at fault, so the page reports them first, and calmly.
 
 use crate::model::PodKey;
 use crate::plan::Plan;
@@ -6,14 +6,14 @@ use crate::render::line::{Line, Style};
 use crate::render::words::{count, some, verb};
 use crate::solve::{Held, Warning};
 
-/// How to tell of it: the file holds what planning read, and no names.
+/// How to report it: the file contains the planner's input, and no names.
 const REPORT: &str =
     "to report it, send `report.json` of `nodeform snapshot … --names hash --out report.json`";
 
-/// How many pods are named.
+/// Maximum number of pods listed.
 const NAMES_MAX: usize = 3;
 
-/// Says which pods are held back by the check, or that the plan is the next best; nothing as a rule.
+/// Reports the pods that the check holds back, or that the plan is the next best one; usually `None`.
 pub(crate) fn line(plan: &Plan) -> Option<Line> {
     let report = &plan.evidence.report;
     let by_check = report.held.iter().filter(|held| held.is_by_check());

@@ -1,4 +1,4 @@
-//! Nodes that go, each with its price, its pods and why, and nodes that change in place.
+//! Removed nodes, each with its price, pods and reason, and nodes updated in place.
 
 use crate::model::{NodeName, Price};
 use crate::plan::{Change, ChangeId, Reason};
@@ -9,18 +9,18 @@ use crate::render::words::count;
 
 use super::shape::existing;
 
-/// A node that exists and what the plan does with it.
+/// An existing node that the plan removes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Removed<'a> {
     /// Its name.
     pub(crate) node: &'a NodeName,
-    /// Whether another is made in its place by the same change.
+    /// Whether the same change creates another in its place.
     pub(crate) is_replaced: bool,
     /// The change.
     pub(crate) id: &'a ChangeId,
 }
 
-/// Returns the nodes that go, by name.
+/// Returns the removed nodes, by name.
 pub(crate) fn removed<'a>(view: &PlanView<'a>) -> Vec<Removed<'a>> {
     let changes = view.plan.spec.changes.iter();
     let mut removed: Vec<Removed<'a>> = changes
@@ -33,7 +33,7 @@ pub(crate) fn removed<'a>(view: &PlanView<'a>) -> Vec<Removed<'a>> {
     removed
 }
 
-/// Returns a line for each node that goes.
+/// Returns a line for each removed node.
 pub(crate) fn removals(view: &PlanView<'_>) -> Vec<Line> {
     let line = |removed: Removed<'_>| {
         let symbol = if removed.is_replaced { "+/- " } else { "  - " };
@@ -42,7 +42,7 @@ pub(crate) fn removals(view: &PlanView<'_>) -> Vec<Line> {
     removed(view).into_iter().map(line).collect()
 }
 
-/// Says what a node is, what it costs, how many pods it runs and why it goes.
+/// Describes a removed node: what it is, its price, number of pods and the reason.
 pub(crate) fn sentence(view: &PlanView<'_>, removed: Removed<'_>) -> String {
     let Removed { node, is_replaced, id: _ } = removed;
     let replaced = if is_replaced { " is replaced" } else { "" };
@@ -50,9 +50,9 @@ pub(crate) fn sentence(view: &PlanView<'_>, removed: Removed<'_>) -> String {
     format!("{}{replaced}, {}{why}", existing(view, node), facts(view, node))
 }
 
-/// Says why a node goes.
+/// Explains why a node is removed.
 pub(crate) fn why_removed(view: &PlanView<'_>, removed: Removed<'_>) -> Option<String> {
-    // Who is being deleted goes whatever the plan does, so that nothing of it fits elsewhere.
+    // Pods being deleted leave regardless of the plan, so there are none that fit elsewhere.
     let is_left =
         |reason: &Reason| *reason == Reason::Underutilized && view.running_on(removed.node).next().is_none();
     view.plan.evidence.reasons.get(removed.id).map(|reason| match is_left(reason) {
@@ -61,7 +61,7 @@ pub(crate) fn why_removed(view: &PlanView<'_>, removed: Removed<'_>) -> Option<S
     })
 }
 
-/// Says what a node costs and how many pods it runs, those of DaemonSets aside.
+/// Describes the price of a node and the number of its pods, without those of DaemonSets.
 pub(crate) fn facts(view: &PlanView<'_>, node: &NodeName) -> String {
     let pods = view.running_on(node).count();
     let pods = if pods == 0 { "no pods".to_owned() } else { count(pods, "pod") };
@@ -72,12 +72,12 @@ pub(crate) fn facts(view: &PlanView<'_>, node: &NodeName) -> String {
     format!("{price}, {pods}")
 }
 
-/// Says why, shorter where the line says the rest.
+/// Formats a reason, shortened if the line says the rest.
 fn why(reason: &Reason) -> String {
     if *reason == Reason::Empty { "empty".to_owned() } else { reason.to_string() }
 }
 
-/// Returns a line for each node that changes in place, is adopted or forgotten, by name, each with why.
+/// Returns a line for each node that is updated in place, adopted or forgotten, by name, each with the reason.
 pub(crate) fn in_place(view: &PlanView<'_>) -> Vec<Line> {
     let mut changed: Vec<(&NodeName, &'static str, &'static str, &ChangeId)> = Vec::new();
     for (id, planned) in &view.plan.spec.changes {

@@ -1,4 +1,4 @@
-//! What a node is in a few words: pool, size, zone, what it has and costs.
+//! Short description of a node: pool, size, zone, capacity and price.
 
 use crate::catalog::NO_ZONE;
 use crate::model::{NodeName, ResourceName, Resources, label};
@@ -6,10 +6,10 @@ use crate::render::money;
 use crate::render::view::{Group, NewNodeView, PlanView};
 use crate::render::words::count;
 
-/// Bytes in a MiB.
+/// Bytes per MiB.
 const MIB: i64 = 1 << 20;
 
-/// Names a node that exists and says what it is.
+/// Describes an existing node, starting with its name.
 pub(crate) fn existing(view: &PlanView<'_>, name: &NodeName) -> String {
     let Some(node) = view.node(name) else {
         return format!("node `{name}`");
@@ -28,23 +28,23 @@ pub(crate) fn existing(view: &PlanView<'_>, name: &NodeName) -> String {
     if known.is_empty() { format!("node `{name}`") } else { format!("node `{name}` ({})", known.join(", ")) }
 }
 
-/// Returns a zone as people call it: Azure's placement without one is no zone.
+/// Returns the display name of a zone; Azure's placement without a zone is shown as none.
 pub(crate) fn zone_name(zone: &str) -> String {
     if zone == NO_ZONE { "no zone".to_owned() } else { zone.to_owned() }
 }
 
-/// Says what the nodes of a group have together, as Azure says it.
+/// Describes the total capacity of a group's nodes in Azure's terms.
 pub(crate) fn size_of_group(view: &PlanView<'_>, group: &Group<'_>) -> String {
     let memory = group.nodes.iter().map(|node| memory(view, node)).sum();
     capacity(&group.capacity.clone().with(ResourceName::Memory, memory))
 }
 
-/// Says what a node has, as Azure says it.
+/// Describes a node's capacity in Azure's terms.
 pub(crate) fn size_of(view: &PlanView<'_>, node: &NewNodeView<'_>) -> String {
     capacity(&node.shape.capacity.clone().with(ResourceName::Memory, memory(view, node)))
 }
 
-/// Returns the memory of the size: what the node itself reports is less, by what the host keeps.
+/// Returns the memory of the size: the node itself reports less, because the host reserves some.
 fn memory(view: &PlanView<'_>, node: &NewNodeView<'_>) -> i64 {
     let sizes = view.plan.evidence.world.sizes.values().flatten();
     let mut kinds = sizes.filter(|kind| kind.name == node.claim.primary.size);
@@ -53,7 +53,7 @@ fn memory(view: &PlanView<'_>, node: &NewNodeView<'_>) -> i64 {
     stated.unwrap_or_else(|| node.shape.capacity.get(&ResourceName::Memory))
 }
 
-/// Says what nodes have: vCPU, memory, and devices if there are any.
+/// Formats capacity: vCPU, memory, and devices if any.
 pub(crate) fn capacity(capacity: &Resources) -> String {
     let mut parts = vec![
         format!("{} vCPU", ResourceName::Cpu.show(capacity.get(&ResourceName::Cpu))),
@@ -71,12 +71,12 @@ pub(crate) fn capacity(capacity: &Resources) -> String {
     parts.join(", ")
 }
 
-/// Writes bytes as Azure does: `16 GiB`.
+/// Formats bytes like Azure: `16 GiB`.
 pub(crate) fn bytes(bytes: i64) -> String {
     let text = ResourceName::Memory.show(bytes);
     let number = text.trim_end_matches(char::is_alphabetic);
     let unit = &text[number.len()..];
-    // Azure has no larger unit of memory than this.
+    // Azure has no larger unit of memory.
     match unit.strip_suffix("Ti").is_some() && bytes % (1 << 30) == 0 {
         true => format!("{} GiB", crate::render::words::grouped((bytes >> 30).unsigned_abs())),
         false if unit.is_empty() => text,
@@ -84,7 +84,7 @@ pub(crate) fn bytes(bytes: i64) -> String {
     }
 }
 
-/// Says what a group costs.
+/// Formats the price of a group.
 pub(crate) fn group_price(group: &Group<'_>) -> String {
     let sum = money::per_month(group.price, money::Sureness::of(group.is_estimate));
     match group.unpriced {

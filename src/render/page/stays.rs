@@ -1,4 +1,4 @@
-//! Nodes that could go and stay, and nodes that leave already.
+//! Nodes that are kept although they could be deleted, and nodes already being deleted.
 
 use std::collections::BTreeMap;
 
@@ -7,8 +7,8 @@ use crate::render::line::{Line, Style};
 use crate::render::view::PlanView;
 use crate::render::words::{count, some, verb};
 
-/// Nodes that are going and nodes that could go and stay: first those that the budgets hold, then what
-/// solving says.
+/// Lists nodes already being deleted and nodes that are kept although they could be deleted: first those that budgets
+/// hold, then those that the solution keeps.
 pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let evidence = &view.plan.evidence;
     let mut held: BTreeMap<(&str, ChangeClass, Option<DisruptionReason>), Vec<&NodeName>> = BTreeMap::new();
@@ -25,7 +25,7 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     let leaving = (!leaving.is_empty()).then(|| {
         let is = verb(leaving.len(), "is", "are");
         let who = some(&leaving, names);
-        // Offline nobody knows whether somebody drains them, and nothing could be done about it.
+        // Offline it is unknown whether a controller drains them, and nothing could be done about it.
         let way_out = view.plan.spec.execution.as_ref().and(leaving.first()).map_or(String::new(), |node| {
             format!(
                 " (without a controller, drain and delete it by `nodeform plan --live --destroy --target node/{node}`)"
@@ -55,7 +55,7 @@ pub(crate) fn nodes_that_stay(view: &PlanView<'_>, names: usize) -> Vec<Line> {
     leaving.into_iter().chain(held).chain(staying).map(|text| Line::new(Style::Plain, text)).collect()
 }
 
-/// Says of several nodes what is said of each.
+/// Puts a sentence about one node into the plural.
 fn of_several(because: &str) -> String {
     const FORMS: [(&str, &str); 9] = [
         ("Karpenter created it", "Karpenter created them"),

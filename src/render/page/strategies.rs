@@ -1,6 +1,6 @@
-//! The fleets of several strategies side by side, with what any fleet costs at least.
+//! Fleets of several strategies side by side, with the lower bound of any fleet.
 //!
-//! How long each took is no matter of the plan, and said by whoever measured it.
+//! The time that each took is not part of the plan; whoever measured it reports it.
 
 use super::question::whole;
 use super::shape::bytes;
@@ -20,11 +20,11 @@ struct Column {
     title: &'static str,
     fleet: FleetSum,
     cost: Cost,
-    /// Nothing where that is not known.
+    /// `None` if unknown.
     unplaced: Option<usize>,
 }
 
-/// Returns the table as lines, where the plan has several strategies.
+/// Returns the table as lines, if the plan has several strategies.
 pub(crate) fn table(view: &PlanView<'_>) -> Vec<Line> {
     let rows = rows(view);
     if rows.is_empty() {
@@ -40,7 +40,7 @@ pub(crate) fn table(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-/// Returns the table as Markdown, where the plan has several strategies.
+/// Returns the table as Markdown, if the plan has several strategies.
 pub(crate) fn markdown(view: &PlanView<'_>) -> Option<String> {
     let rows = rows(view);
     let written: Vec<String> = rows.iter().map(|row| format!("| {} |", row.join(" | "))).collect();
@@ -51,14 +51,14 @@ pub(crate) fn markdown(view: &PlanView<'_>) -> Option<String> {
     Some(format!("{heading}\n{ruler}\n{}\n\n{own}.{left}", rest.join("\n")))
 }
 
-/// Returns heading and rows, and what is said below them, where the plan has several strategies.
+/// Returns the heading and rows, and the notes below them, if the plan has several strategies.
 pub(crate) fn cells(view: &PlanView<'_>) -> (Vec<Vec<String>>, Vec<String>) {
     let rows = rows(view);
     let said = if rows.is_empty() { Vec::new() } else { own(view).into_iter().chain(left(view)).collect() };
     (rows, said)
 }
 
-/// Says which pods each strategy leaves Pending, and that costs tell nothing where those are not the same.
+/// Describes which pods each strategy leaves Pending, and warns that costs cannot be compared if these differ.
 fn left(view: &PlanView<'_>) -> Vec<String> {
     let strategies = &view.plan.evidence.strategies;
     let leaves = |one: &StrategyFleet| {
@@ -74,7 +74,7 @@ fn left(view: &PlanView<'_>) -> Vec<String> {
     said
 }
 
-/// Says whose changes the plan has.
+/// Names the strategy whose changes the plan has.
 fn own(view: &PlanView<'_>) -> Option<String> {
     let first = view.plan.evidence.strategies.first()?;
     Some(format!("The changes of this plan are those of `{}`", title(first.strategy)))
@@ -102,7 +102,7 @@ fn columns(view: &PlanView<'_>) -> Vec<Column> {
     columns
 }
 
-/// Returns heading and rows; nothing where the plan is of one strategy.
+/// Returns the heading and rows; empty for a plan of one strategy.
 fn rows(view: &PlanView<'_>) -> Vec<Vec<String>> {
     if view.plan.evidence.strategies.is_empty() {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Every change of a plan by itself, with its reason and its pods.
+//! Every single change of a plan, with its reason and its pods.
 
 use super::removals::facts;
 use super::shape::{existing, size_of, zone_name};
@@ -10,8 +10,7 @@ use crate::render::money::{Sureness, per_month};
 use crate::render::view::{NewNodeView, PlanView};
 use crate::render::words::count;
 
-/// Returns the changes, removals first, then what changes in place, then what comes, then the nodes that
-/// stay and get pods, then the waves.
+/// Returns the changes: removals first, then updates in place, new nodes, existing nodes that get pods, and the waves.
 pub(crate) fn changes(view: &PlanView<'_>) -> Vec<Line> {
     let changes = &view.plan.spec.changes;
     let mut lines = Vec::new();
@@ -60,12 +59,12 @@ fn to_existing(view: &PlanView<'_>, id: &ChangeId, change: &Change) -> Vec<Line>
     lines
 }
 
-/// Says why a change is made, for its own line.
+/// Formats the reason of a change, for its own line.
 fn because(reason: Option<&Reason>) -> String {
     reason.map_or(String::new(), |reason| format!("because {reason}"))
 }
 
-/// Says which labels, annotations and tags an update changes.
+/// Lists the labels, annotations and tags that an update changes.
 pub(crate) fn fields(update: &Update) -> Vec<Line> {
     let Update { target: _, labels, annotations, tags } = update;
     let value = |value: &Option<std::sync::Arc<str>>| {
@@ -120,7 +119,7 @@ fn price(node: &NewNodeView<'_>) -> String {
     }
 }
 
-/// Says what may be had instead where Azure refuses the primary choice.
+/// Describes the substitutes if Azure refuses the primary choice.
 pub(crate) fn substitutes(node: &NewNodeView<'_>) -> Option<Line> {
     let primary = &node.claim.primary;
     let others = |key: &str| {
@@ -131,7 +130,7 @@ pub(crate) fn substitutes(node: &NewNodeView<'_>) -> Option<Line> {
         let listed = node.claim.requirements.get(key).and_then(|requirement| requirement.listed());
         listed.is_some_and(|values| values.contains(value))
     };
-    // "No zone" is listed like one and is none.
+    // "No zone" is listed like a zone.
     let or_no_zone = primary.zone.as_str() != NO_ZONE && is_listed(label::ZONE, NO_ZONE);
     let part = |number: usize, noun: &str| (number > 0).then(|| count(number, &format!("other {noun}")));
     let parts: Vec<String> = part(others(label::INSTANCE_TYPE), "size")
@@ -166,7 +165,7 @@ fn waves(view: &PlanView<'_>) -> Vec<Line> {
     lines
 }
 
-/// Names what is done with a node in a wave.
+/// Returns the word for a step of a wave.
 pub(crate) const fn word(step: Step) -> &'static str {
     match step {
         Step::Adopt => "adopt",

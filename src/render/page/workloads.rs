@@ -1,4 +1,4 @@
-//! Pods by the workload that made them, in a few words.
+//! Pods by the workload that created them, in a few words.
 
 use std::collections::BTreeMap;
 
@@ -6,13 +6,13 @@ use crate::model::{PodKey, Workload};
 use crate::render::view::PlanView;
 use crate::render::words::{count, grouped, some};
 
-/// How many workloads are named before the rest is counted.
+/// Maximum number of workloads listed; the rest is counted.
 const WORKLOADS_MAX: usize = 3;
 
-/// How many pods of no workload are named before the rest is counted.
+/// Maximum number of pods without a workload listed; the rest is counted.
 const PODS_MAX: usize = 3;
 
-/// Pods of one workload each, and those that belong to none.
+/// Pods by workload, and those without one.
 #[derive(Debug, Default)]
 pub(crate) struct Pods<'a> {
     of: BTreeMap<&'a Workload, usize>,
@@ -20,7 +20,7 @@ pub(crate) struct Pods<'a> {
 }
 
 impl<'a> Pods<'a> {
-    /// Sorts pods by their workloads. Room that CapacityBuffers keep is no pod.
+    /// Groups pods by workload. Placeholders of CapacityBuffers are ignored.
     pub(crate) fn of(view: &PlanView<'a>, pods: impl IntoIterator<Item = &'a PodKey>) -> Self {
         let mut sorted = Self::default();
         for pod in pods.into_iter().filter(|pod| !pod.is_placeholder()) {
@@ -33,13 +33,13 @@ impl<'a> Pods<'a> {
         sorted
     }
 
-    /// Returns how many there are.
+    /// Returns the number of pods.
     pub(crate) fn len(&self) -> usize {
         self.of.values().sum::<usize>() + self.alone.len()
     }
 
-    /// Names them with a word before the noun: `5 Pending pods of Deployment shop/web`, `11 running pods (8 shop/web,
-    /// 3 data/etl)`, ``1 Pending pod `default/a` ``.
+    /// Describes them with an adjective before the noun: `5 Pending pods of Deployment shop/web`, `11 running pods (8
+    /// shop/web, 3 data/etl)`, ``1 Pending pod `default/a` ``.
     pub(crate) fn named(&self, adjective: &str) -> String {
         let noun = if adjective.is_empty() { "pod".to_owned() } else { format!("{adjective} pod") };
         let pods = count(self.len(), &noun);
@@ -55,13 +55,13 @@ impl<'a> Pods<'a> {
         }
     }
 
-    /// Names the one workload that all of them belong to, where it is one.
+    /// Returns the workload of all pods, if it is a single one.
     fn workload(&self) -> Option<&'a Workload> {
         let mut of = self.of.keys();
         of.next().copied().filter(|_| of.next().is_none() && self.alone.is_empty())
     }
 
-    /// Names pods that wait and pods that move, those of one workload together: `3 Pending and 2 moving pods of Job
+    /// Describes pending and moving pods, together if they are of one workload: `3 Pending and 2 moving pods of Job
     /// data/etl`.
     pub(crate) fn both(waiting: &Self, moving: &Self) -> Vec<String> {
         let number = |pods: &Self| grouped(u64::try_from(pods.len()).unwrap_or(u64::MAX));
@@ -80,7 +80,7 @@ impl<'a> Pods<'a> {
         }
     }
 
-    /// Returns the workloads with the most pods first: `8 shop/web, 3 data/etl and 2 more workloads`.
+    /// Lists the workloads with the most pods first: `8 shop/web, 3 data/etl and 2 more workloads`.
     fn by_workload(&self) -> String {
         let mut of: Vec<(&&Workload, &usize)> = self.of.iter().collect();
         of.sort_by_key(|(workload, pods)| (std::cmp::Reverse(**pods), **workload));

@@ -1,4 +1,4 @@
-//! An attempt at the VM of a create: its name, its tags and what it is made of.
+//! An attempt to create the VM of a create: its name, tags and machine.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::arm::{ResourceId, Tags};
 use crate::plan::execution::{Execution, LaunchChoice, Machine};
 use crate::plan::{ChangeId, PlanSpec, mark};
 
-/// A try to make the node of a create.
+/// An attempt to create the node of a create.
 #[derive(Clone, Copy, Debug)]
 pub struct Attempt<'a> {
     /// The plan.
@@ -17,13 +17,13 @@ pub struct Attempt<'a> {
     pub plan: &'a str,
     /// The create.
     pub change: &'a ChangeId,
-    /// Which of the claim's choices, from 0.
+    /// Index of the claim's choice.
     pub choice: usize,
-    /// The attempt, from 1: each later one has a VM of its own name.
+    /// Number of the attempt, from 1: each later one has a VM with its own name.
     pub number: u32,
 }
 
-/// What an attempt is made of.
+/// The parts of an attempt.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Made<'a> {
     pub(super) execution: &'a Execution,
@@ -41,10 +41,10 @@ impl<'a> Attempt<'a> {
         Ok(Made { execution, choice: choice.ok_or_else(none)?, machine: machine.ok_or_else(none)? })
     }
 
-    /// Returns the name of VM, NIC, disk and computer: `aks-<claim>`, and of a later attempt with its number.
+    /// Returns the name of VM, NIC, disk and computer: `aks-<claim>`, with the number for later attempts.
     ///
     /// # Errors
-    /// The plan makes no such node.
+    /// The plan creates no such node.
     pub fn name(&self) -> Result<Arc<str>, RequestFault> {
         let (create, _) = created(self.spec, self.change)?;
         Ok(match self.number {
@@ -53,7 +53,7 @@ impl<'a> Attempt<'a> {
         })
     }
 
-    /// The machine's tags, and those that say which change of which plan made it.
+    /// Returns the machine's tags, and those with the plan and change that created it.
     pub(super) fn tags(&self, made: &Made<'_>) -> Result<Tags, RequestFault> {
         let machine: BTreeMap<String, String> =
             made.machine.tags.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
@@ -63,7 +63,7 @@ impl<'a> Attempt<'a> {
     }
 }
 
-/// The resource group of the cluster's nodes.
+/// Returns the resource group of the cluster's nodes.
 pub(super) fn group(execution: &Execution) -> Result<ResourceId, RequestFault> {
     let cluster: ResourceId = execution.cluster.id.parse()?;
     Ok(ResourceId::of_group(cluster.subscription(), &execution.cluster.node_resource_group)?)

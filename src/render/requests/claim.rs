@@ -1,4 +1,4 @@
-//! The NodeClaim of a create, as it is written: Karpenter could launch it too, and it says whose it is.
+//! NodeClaim of a create, as written to the cluster: Karpenter could launch it too, and it names its owner.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ use crate::render::claims;
 /// Returns the NodeClaim of a create of a live plan; `plan` is the plan's id.
 ///
 /// # Errors
-/// The plan makes no such node, or is not of a live cluster.
+/// The plan creates no such node, or is not live.
 pub fn claim(spec: &PlanSpec, change: &ChangeId, plan: &str) -> Result<Value, RequestFault> {
     let execution = spec.execution.as_ref().ok_or(RequestFault::NotLive)?;
     let (create, asked) = created(spec, change)?;

@@ -13,7 +13,7 @@ use crate::model::secret::SENSITIVE;
 use crate::model::{CapacityType, Secret};
 use crate::plan::execution::{DiskPlacement, Machine, NetworkSpec, OsDiskSpec, SecuritySpec};
 
-/// What a VM starts with and its plan does not hold.
+/// Start data of a VM that is not in its plan.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Start {
     /// The public SSH key, as a line of `authorized_keys`.
@@ -23,13 +23,13 @@ pub struct Start {
 }
 
 impl Start {
-    /// Takes what was found to be as planned, with the token of the rollout.
+    /// Combines data that was verified against the plan with the rollout's token.
     #[must_use]
     pub fn of(ready: &Ready, token: &BootstrapToken) -> Self {
         Self { ssh_public_key: ready.ssh_public_key.clone(), custom_data: ready.template.custom_data(token) }
     }
 
-    /// Stands for it where a request is only shown.
+    /// Returns a placeholder for requests that are only shown.
     fn shown(machine: &Machine) -> Self {
         Self {
             ssh_public_key: format!("(the cluster's own, {})", machine.ssh_key),
@@ -41,7 +41,7 @@ impl Start {
 /// Returns the id of the NIC.
 ///
 /// # Errors
-/// The plan makes no such node, or is not of a live cluster.
+/// The plan creates no such node, or is not live.
 pub fn nic_id(attempt: &Attempt<'_>) -> Result<ResourceId, RequestFault> {
     let made = attempt.made()?;
     Ok(group(made.execution)?.in_group("Microsoft.Network/networkInterfaces", &attempt.name()?)?)
@@ -50,16 +50,16 @@ pub fn nic_id(attempt: &Attempt<'_>) -> Result<ResourceId, RequestFault> {
 /// Returns the id of the VM.
 ///
 /// # Errors
-/// The plan makes no such node, or is not of a live cluster.
+/// The plan creates no such node, or is not live.
 pub fn vm_id(attempt: &Attempt<'_>) -> Result<ResourceId, RequestFault> {
     let made = attempt.made()?;
     Ok(group(made.execution)?.in_group("Microsoft.Compute/virtualMachines", &attempt.name()?)?)
 }
 
-/// Returns the request that makes the NIC.
+/// Returns the request that creates the NIC.
 ///
 /// # Errors
-/// The plan makes no such node, or is not of a live cluster.
+/// The plan creates no such node, or is not live.
 pub fn nic(attempt: &Attempt<'_>) -> Result<Request, RequestFault> {
     let made = attempt.made()?;
     let NetworkSpec { subnet, security_group, backend_pools, accelerated_networking, pod_addresses } =
@@ -78,10 +78,10 @@ pub fn nic(attempt: &Attempt<'_>) -> Result<Request, RequestFault> {
     Ok(Request::put_network_interface(&nic_id(attempt)?, network_interface::build(&nic)))
 }
 
-/// Returns the request that makes the VM, unless one of its name exists.
+/// Returns the request that creates the VM, unless one with its name exists.
 ///
 /// # Errors
-/// The plan makes no such node, or is not of a live cluster.
+/// The plan creates no such node, or is not live.
 pub fn vm(attempt: &Attempt<'_>, start: &Start) -> Result<Request, RequestFault> {
     let made = attempt.made()?;
     let Made { execution, machine, choice } = &made;
@@ -112,15 +112,15 @@ pub fn vm(attempt: &Attempt<'_>, start: &Start) -> Result<Request, RequestFault>
     Ok(Request::create_machine(&vm_id(attempt)?, machine_body::build(&vm)))
 }
 
-/// The same for people: what is no part of the plan is not shown.
+/// Returns the same request for display, without data that is not in the plan.
 pub(super) fn vm_shown(attempt: &Attempt<'_>) -> Result<Request, RequestFault> {
     vm(attempt, &Start::shown(attempt.made()?.machine))
 }
 
-/// Returns the request that has Azure bill the VM as a node of AKS; only Azure's own clouds have that extension.
+/// Returns the request that makes Azure bill the VM as an AKS node; only Azure's own clouds have that extension.
 ///
 /// # Errors
-/// The plan makes no such node, or is not of a live cluster.
+/// The plan creates no such node, or is not live.
 pub fn billing(attempt: &Attempt<'_>) -> Result<Request, RequestFault> {
     let made = attempt.made()?;
     let location = made.execution.cluster.location.to_string();
@@ -129,7 +129,7 @@ pub fn billing(attempt: &Attempt<'_>) -> Result<Request, RequestFault> {
     Ok(Request::put_extension(&id, extension::build(&billing)))
 }
 
-/// Azure's name of a zone: `1` of `westeurope-1`; none where the node stands in no zone.
+/// Returns Azure's name of a zone: `1` for `westeurope-1`; `None` if the node is in no zone.
 fn zone(label: &str) -> Option<String> {
     let number = label.rsplit('-').next().unwrap_or(label);
     (label != crate::catalog::NO_ZONE).then(|| number.to_owned())
@@ -148,7 +148,7 @@ fn disk(OsDiskSpec { size_gb, placement }: &OsDiskSpec) -> OsDisk {
     }
 }
 
-/// Either of both turns Trusted Launch on.
+/// Returns the security profile; secure boot or vTPM enables Trusted Launch.
 fn profile(SecuritySpec { encryption_at_host, secure_boot, vtpm }: &SecuritySpec) -> SecurityProfile {
     let (secure_boot, vtpm) = (secure_boot.unwrap_or(false), vtpm.unwrap_or(false));
     let trusted_launch = (secure_boot || vtpm).then_some(TrustedLaunch { secure_boot, vtpm });

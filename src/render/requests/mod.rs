@@ -1,7 +1,7 @@
-//! What is sent for a change of a live plan: to Kubernetes a NodeClaim, to Azure a NIC, a VM and its billing extension.
+//! Requests for a change of a live plan: a NodeClaim to Kubernetes, and a NIC, a VM and its billing extension to Azure.
 //!
-//! Made of the plan alone, but for what is no part of it: the SSH key, of which the plan has the digest, and customData,
-//! which holds the bootstrap token. Must never decide: `apply` sends exactly this.
+//! Built from the plan alone, except for data that it does not contain: the SSH key, of which it has the digest, and
+//! customData with the bootstrap token. Must never decide: `apply` sends exactly these requests.
 
 #[cfg(feature = "live")]
 mod attempt;
@@ -30,16 +30,16 @@ use crate::plan::{ChangeId, ClaimSpec, Create, PlanSpec};
 /// Why a request cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RequestFault {
-    /// The plan is not of a live cluster.
+    /// The plan is not live.
     #[error("the plan has no requests: only a plan of a live cluster has")]
     NotLive,
-    /// The plan makes no such node.
+    /// The plan creates no such node.
     #[error("change `{0}` of the plan makes no node")]
     NoCreate(ChangeId),
     /// The claim has no such choice, or its machine is missing.
     #[error("change `{0}` has no choice {1}")]
     NoChoice(ChangeId, usize),
-    /// An id in the plan is none.
+    /// An id in the plan is invalid.
     #[error(transparent)]
     Id(#[from] ResourceIdFault),
     /// Azure would refuse the tags.
@@ -47,16 +47,16 @@ pub enum RequestFault {
     Tags(Vec<TagsFault>),
 }
 
-/// Returns the request by which a resource gets tags; those that are not named stay.
+/// Returns the request that sets tags of a resource; other tags stay.
 ///
 /// # Errors
-/// The id is none.
+/// The id is invalid.
 pub fn tags(id: &str, tags: &BTreeMap<Arc<str>, Arc<str>>) -> Result<Request, RequestFault> {
     let tags = tags.iter().map(|(name, value)| (name.to_string(), value.to_string())).collect();
     Ok(Request::merge_tags(&id.parse()?, &Tags::of_answer(tags)))
 }
 
-/// The create of a change, and what its NodeClaim asks for.
+/// Returns the create of a change and its NodeClaim spec.
 fn created<'a>(spec: &'a PlanSpec, change: &ChangeId) -> Result<(&'a Create, &'a ClaimSpec), RequestFault> {
     let create = spec.changes.get(change).and_then(|planned| planned.change.create());
     let found = create.and_then(|create| Some((create, spec.claims.get(&create.spec)?)));

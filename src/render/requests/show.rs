@@ -1,4 +1,4 @@
-//! Every request of a live plan, for people.
+//! All requests of a live plan, for people.
 
 use serde_json::json;
 
@@ -7,11 +7,11 @@ use crate::arm::Request;
 use crate::arm::extension::billing_id;
 use crate::plan::{Change, Plan};
 
-/// Writes the requests by which a plan is carried out, as they are sent at the first attempt: for each node to make its
-/// NodeClaim, NIC, VM and billing extension, for each to change its tags, for each to delete its VM. Secrets are not shown.
+/// Formats the requests of a plan as they are sent at the first attempt: for each new node its NodeClaim, NIC, VM and
+/// billing extension, for each updated node its tags, for each deleted node its VM. Secrets are not shown.
 ///
 /// # Errors
-/// The plan is not of a live cluster.
+/// The plan is not live.
 pub fn requests_text(plan: &Plan) -> Result<String, RequestFault> {
     let execution = plan.spec.execution.as_ref().ok_or(RequestFault::NotLive)?;
     let id = plan.id();

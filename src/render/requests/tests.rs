@@ -1,4 +1,4 @@
-//! What a live plan sends, word for word where it matters.
+//! Requests of a live plan, verbatim where it matters.
 
 use super::{Attempt, RequestFault, Start, billing, claim, nic, vm};
 use crate::launch::tests::world::{OBJECTS, planned};

@@ -1,4 +1,4 @@
-//! What happens to each node, in Terraform's words. A scan for `delete` finds every node that goes.
+//! Action for each node, in Terraform's terms. Searching for `delete` finds every node to delete.
 
 use std::collections::BTreeMap;
 
@@ -9,10 +9,10 @@ use crate::model::{Node, NodeName, PoolName};
 use crate::plan::{Change as Planned, OldNew, Update, World};
 use crate::render::view::{NewNodeView, PlanView};
 
-/// Terraform's reason for a deletion by the keys of a `for_each`.
+/// Terraform's reason for a deletion because of the keys of a `for_each`.
 pub(super) const EACH_KEY: &str = "delete_because_each_key";
 
-/// A node and what happens to it.
+/// A node and its action.
 #[derive(Clone, Debug)]
 pub(super) struct Change {
     pub(super) pool: Option<PoolName>,
@@ -31,11 +31,11 @@ pub(super) enum What {
     Update,
     Import,
     Forget,
-    /// Deleted by others already.
+    /// Already deleted by others.
     Drift,
 }
 
-/// Returns what happens to every node that exists or will: changes first by their node, then new nodes.
+/// Returns the action for every existing and new node, by pool and name.
 pub(super) fn of_plan(view: &PlanView<'_>) -> Vec<Change> {
     let world = &view.plan.evidence.world;
     let changes = &view.plan.spec.changes;
@@ -87,7 +87,7 @@ fn of_node(node: &Node, world: &World, what: What) -> Change {
 
 fn of_existing(world: &World, node: &Node, planned: &Planned) -> Change {
     match planned {
-        // The node's name is no longer among those that its pool has.
+        // The node's name is no longer among its pool's keys.
         Planned::Delete(_) => Change { reason: Some(EACH_KEY), ..of_node(node, world, What::Delete) },
         Planned::Update(update) => {
             let mut change = of_node(node, world, What::Update);
@@ -111,17 +111,17 @@ fn retag(values: &mut Map<String, Value>, update: &Update) {
 }
 
 impl Change {
-    /// Whether somebody else did it already.
+    /// Returns whether others have already done it.
     pub(super) fn is_drift(&self) -> bool {
         self.what == What::Drift
     }
 
-    /// The node as it will be; `None` when it will not be, or not be managed.
+    /// Returns the planned node; `None` if it will not exist or not be managed.
     pub(super) fn planned(&self) -> Option<Value> {
         self.after.as_ref().map(|values| self.resource(values))
     }
 
-    /// The node as it is; `None` when it is not, or is going already.
+    /// Returns the current node; `None` if it does not exist or is already being deleted.
     pub(super) fn prior(&self) -> Option<Value> {
         self.before.as_ref().filter(|_| !self.is_drift()).map(|values| self.resource(values))
     }
@@ -146,7 +146,7 @@ impl Change {
         Value::Object(resource)
     }
 
-    /// The change as an entry of `resource_changes`.
+    /// Returns the change as an entry of `resource_changes`.
     pub(super) fn document(&self) -> Value {
         let is_new = self.what == What::Create;
         let sensitive = |values: &Option<_>| values.as_ref().map_or(json!(false), |_| machine::sensitive());

@@ -1,6 +1,6 @@
-//! How the fleets of two inputs differ, in Terraform's words: the first fleet, its plan done, is what there is.
+//! Difference of two inputs' fleets, in Terraform's terms: the first fleet, after its plan, is the prior state.
 //!
-//! The first plan is not kept: of its nodes no more is written than what they are.
+//! The first plan is not kept: of its nodes only their kind is written.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +10,7 @@ use crate::plan::World;
 use crate::plan::comparison::{Comparison, ExistingDifference, Fate, NodeKind};
 use crate::render::view::PlanView;
 
-/// Returns every node of either fleet, with how the second fleet differs.
+/// Returns every node of either fleet, with the difference in the second.
 pub(super) fn of_comparison(comparison: &Comparison, view: &PlanView<'_>) -> Vec<Change> {
     let world = &view.plan.evidence.world;
     let nodes = &comparison.nodes;
@@ -40,7 +40,7 @@ pub(super) fn of_comparison(comparison: &Comparison, view: &PlanView<'_>) -> Vec
     all
 }
 
-/// A node that exists and fares otherwise.
+/// Returns an existing node with a different fate.
 fn of_fate(planned: Change, difference: &ExistingDifference) -> Change {
     let ExistingDifference { before, after, .. } = difference;
     match (before.is_there(), after.is_there()) {
@@ -56,7 +56,7 @@ fn of_fate(planned: Change, difference: &ExistingDifference) -> Change {
     }
 }
 
-/// A node of both fleets; nothing where it is in neither, since both plans delete it.
+/// Returns a node of both fleets; `None` if it is in neither, because both plans delete it.
 fn unchanged(planned: Change) -> Option<Change> {
     let values = match planned.what {
         What::Delete | What::Drift => return None,

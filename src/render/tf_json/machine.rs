@@ -1,6 +1,6 @@
-//! A node as azurerm describes a VM: its address, and its attributes as far as they are known.
+//! A node in azurerm's description of a VM: its address, and its known attributes.
 //!
-//! Attributes that nobody knows yet are not written, never guessed. This file knows nothing of changes.
+//! Attributes that are not known yet are omitted, never guessed. This file does not handle changes.
 
 use serde_json::{Map, Value, json};
 
@@ -13,10 +13,10 @@ use crate::render::view::NewNodeView;
 /// The type of the resources.
 pub(super) const TYPE: &str = "azurerm_linux_virtual_machine";
 
-/// Where Terraform would get the provider.
+/// Registry address of the provider.
 pub(super) const PROVIDER: &str = "registry.terraform.io/hashicorp/azurerm";
 
-/// What is known of no VM before it exists.
+/// Attributes that are unknown before a VM exists.
 const UNKNOWN: [&str; 6] = [
     "admin_username",
     "custom_data",
@@ -26,8 +26,8 @@ const UNKNOWN: [&str; 6] = [
     "source_image_id",
 ];
 
-/// The name of a pool's resource. Terraform's names have no dots and do not begin with a digit; names of pools have
-/// no underscores, so that two stay two.
+/// Returns the name of a pool's resource. Terraform names have no dots and do not start with a digit; pool names have
+/// no underscores, so distinct names stay distinct.
 pub(super) fn local_name(pool: Option<&PoolName>) -> String {
     let Some(pool) = pool else { return "_".to_owned() };
     let plain = |letter: char| if letter.is_ascii_alphanumeric() || letter == '-' { letter } else { '_' };
@@ -39,13 +39,13 @@ pub(super) fn address_of_pool(pool: Option<&PoolName>) -> String {
     format!("{TYPE}.{}", local_name(pool))
 }
 
-/// The address of one node, its name quoted as Terraform quotes it.
+/// Returns the address of one node, its name quoted like in Terraform.
 pub(super) fn address(pool: Option<&PoolName>, name: &str) -> String {
     let quoted = json!(name).to_string().replace("${", "$${").replace("%{", "%%{");
     format!("{}[{quoted}]", address_of_pool(pool))
 }
 
-/// The attributes of a node to make.
+/// Returns the attributes of a new node.
 pub(super) fn new(node: &NewNodeView<'_>, world: &World) -> Map<String, Value> {
     let primary = &node.claim.primary;
     let mut values = common(&node.create.vm, Some(&node.claim.pool), world);
@@ -63,17 +63,17 @@ pub(super) fn new(node: &NewNodeView<'_>, world: &World) -> Map<String, Value> {
     values
 }
 
-/// What is not known of a node to make.
+/// Returns the unknown attributes of a new node.
 pub(super) fn unknown() -> Map<String, Value> {
     UNKNOWN.iter().map(|name| ((*name).to_owned(), Value::Bool(true))).collect()
 }
 
-/// What must not be shown of a node.
+/// Returns the attributes of a node that must not be shown.
 pub(super) fn sensitive() -> Value {
     json!({"custom_data": true})
 }
 
-/// The attributes of a node that exists, as far as its labels say them.
+/// Returns the attributes of an existing node, as far as its labels contain them.
 pub(super) fn existing(node: &Node, world: &World) -> Map<String, Value> {
     let value = |key: &str| node.labels.get(key).map(|value| &**value);
     let mut values = common(node.name.as_str(), node.pool.as_ref(), world);
@@ -92,7 +92,7 @@ pub(super) fn existing(node: &Node, world: &World) -> Map<String, Value> {
     values
 }
 
-/// The attributes of a node of which no more is known than what it is.
+/// Returns the attributes of a node of which only the kind is known.
 pub(super) fn of_kind(name: &str, kind: &NodeKind, world: &World) -> Map<String, Value> {
     let NodeKind { pool, size, zone: in_zone, capacity_type } = kind;
     let mut values = common(name, pool.as_ref(), world);
@@ -118,7 +118,7 @@ fn common(name: &str, pool: Option<&PoolName>, world: &World) -> Map<String, Val
     values
 }
 
-/// Adds tags that are not there yet, with keys as Azure takes them.
+/// Adds tags that are not set yet, with keys in Azure's form.
 fn tag<'a>(values: &mut Map<String, Value>, tags: impl Iterator<Item = (&'a str, &'a str)>) {
     let there = values.entry("tags").or_insert_with(|| json!({}));
     for (key, value) in tags {
@@ -138,7 +138,7 @@ fn bought(kind: CapacityType) -> Map<String, Value> {
     values.into_iter().map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-/// azurerm's zones are numbers of a region; without one the attribute is null.
+/// Returns a zone as in azurerm: a number within the region, or null.
 fn zone(zone: &str) -> Value {
     if zone == NO_ZONE { Value::Null } else { json!(zone.rsplit('-').next().unwrap_or(zone)) }
 }

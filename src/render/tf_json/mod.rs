@@ -1,10 +1,9 @@
-//! A plan in the form of `terraform show -json`, so that policies and cost tools for Terraform read it.
+//! A plan in the format of `terraform show -json`, so that policies and cost tools for Terraform can read it.
 //!
-//! Each node is an `azurerm_linux_virtual_machine` with azurerm's attribute names; what is not known before the
-//! VM exists stands under `after_unknown`. The cost and what is left out are outputs. Format 1.2, as Terraform 1.11
-//! writes it. Of two inputs side by side it is their difference: what changes the first fleet into the second. Only what the
-//! plan holds is written, so that drift of single attributes, which no plan holds yet,
-//! is absent.
+//! Each node is an `azurerm_linux_virtual_machine` with azurerm's attribute names; attributes that are unknown before
+//! the VM exists are in `after_unknown`. Cost and omissions are outputs. Format 1.2, as written by Terraform 1.11. For
+//! two inputs side by side it is their difference: the changes from the first fleet to the second. Only data in the
+//! plan is written, so drift of single attributes, which no plan contains yet, is absent.
 
 mod change;
 mod compared;
@@ -23,13 +22,13 @@ use crate::review::gate::Gate;
 use change::Change;
 use machine::{PROVIDER, TYPE, address_of_pool, local_name};
 
-/// The version of the format.
+/// Version of the format.
 const FORMAT_VERSION: &str = "1.2";
 
-/// The version of the format of the state inside it.
+/// Version of the format of the embedded state.
 const STATE_FORMAT_VERSION: &str = "1.0";
 
-/// The version of Terraform whose form this is. Checkov takes a document without one for something else.
+/// Version of Terraform whose format this is. Checkov does not recognize a document without one.
 const TERRAFORM_VERSION: &str = "1.11.4";
 
 /// Returns the plan as one line of JSON with a line feed.
@@ -73,7 +72,7 @@ fn document(view: &PlanView<'_>) -> Value {
     document
 }
 
-/// What the plan says beside its resources: before and after.
+/// Returns the plan's outputs besides its resources: before and after.
 fn outputs(plan: &Plan) -> (BTreeMap<&'static str, (Value, Value)>, BTreeSet<&'static str>) {
     let report = &plan.evidence.report;
     let compared = plan.evidence.comparison.as_ref();
@@ -96,7 +95,7 @@ fn outputs(plan: &Plan) -> (BTreeMap<&'static str, (Value, Value)>, BTreeSet<&'s
     (outputs, unknown)
 }
 
-/// Dollars by the month with cents, as a JSON number that is written digit by digit.
+/// Formats dollars per month with cents, as a JSON number written digit by digit.
 fn usd(rate: MicroUsdPerHour) -> Value {
     let cents = rate.per_month().0.saturating_add(5_000).div_euclid(10_000);
     let text =
@@ -139,7 +138,7 @@ fn output_changes(
     Value::Object(outputs.iter().map(change).collect())
 }
 
-/// One resource for each pool, as if it had a `for_each` of its nodes.
+/// Returns one resource per pool, as if it had a `for_each` over its nodes.
 fn configuration(plan: &Plan, changes: &[Change]) -> Value {
     let pools: BTreeSet<Option<&PoolName>> = changes.iter().map(|change| change.pool.as_ref()).collect();
     let resource = |pool: Option<&PoolName>| {

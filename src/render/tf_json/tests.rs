@@ -1,4 +1,4 @@
-//! What Terraform's tools read of a plan; the whole form is held by the test of every story.
+//! What Terraform's tools read of a plan; the test of every story covers the whole format.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn shown(plan: &Plan) -> Value {
     document(&PlanView::new(plan, None))
 }
 
-/// The change of the node with this name.
+/// Returns the change of the node with this name.
 fn change(plan: &Plan, name: &str) -> Value {
     let document = shown(plan);
     let changes = document["resource_changes"].as_array().expect("a list");

@@ -1,4 +1,5 @@
-//! Creates of two plans: a node of the same pool that says the same, bought in an approved way, at most at the approved price.
+//! Creates of two plans: a node of the same pool with the same settings, an approved choice, and at most the approved
+//! price.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,17 +10,17 @@ use crate::model::{MicroUsdPerHour, PodKey};
 use crate::plan::summary::pending;
 use crate::plan::{ChangeId, ClaimSpec, Create};
 
-/// The creates of the fresh plan beside those that were approved.
+/// Creates of the fresh plan, matched with the approved ones.
 #[derive(Debug)]
 pub(super) struct Creates<'a> {
     pair: Pair<'a>,
     approved: Vec<Made<'a>>,
     fresh: Vec<Made<'a>>,
-    /// By the fresh change, the approved one whose place it takes.
+    /// The approved create that each fresh one replaces.
     of: BTreeMap<&'a ChangeId, &'a ChangeId>,
 }
 
-/// A node to make.
+/// A new node.
 #[derive(Clone, Copy, Debug)]
 struct Made<'a> {
     id: &'a ChangeId,
@@ -41,7 +42,7 @@ impl<'a> Creates<'a> {
             (Some(fresh), Some(approved)) => removals.wait_alike(approved.id, fresh.id),
             _ => false,
         };
-        // Of creates that say the same, each takes the place of one that the same removals wait for.
+        // Among equal creates, each is matched with one that the same removals wait for.
         let prefers = |one: usize, other: usize| admits(one, other) && waits(one, other);
         let pairs = pairs::paired((creates.fresh.len(), creates.approved.len()), prefers, admits);
         let of = pairs.into_iter().zip(&creates.fresh).filter_map(|(pair, fresh)| {
@@ -52,22 +53,22 @@ impl<'a> Creates<'a> {
         creates
     }
 
-    /// Returns the approved create whose place a fresh one takes.
+    /// Returns the approved create that a fresh one replaces.
     pub(super) fn approved(&self, fresh: &ChangeId) -> Option<&'a ChangeId> {
         self.of.get(fresh).copied()
     }
 
-    /// Returns the fresh create that takes the place of an approved one.
+    /// Returns the fresh create that replaces an approved one.
     pub(super) fn fresh(&self, approved: &ChangeId) -> Option<&'a ChangeId> {
         self.of.iter().find(|(_, ours)| **ours == approved).map(|(theirs, _)| *theirs)
     }
 
-    /// Returns the name of an approved create's VM.
+    /// Returns the VM name of an approved create.
     pub(super) fn vm(&self, approved: &ChangeId) -> &'a str {
         self.approved.iter().find(|made| made.id == approved).map_or("?", |made| &made.create.vm)
     }
 
-    /// Returns the fresh creates that nobody approved, with why.
+    /// Returns the fresh creates that were not approved, each with the reason.
     pub(super) fn strange(&self) -> BTreeMap<ChangeId, Arc<str>> {
         let strange = self.fresh.iter().filter(|fresh| !self.of.contains_key(fresh.id));
         strange.map(|fresh| (fresh.id.clone(), self.why_strange(fresh).into())).collect()
@@ -84,7 +85,7 @@ impl<'a> Creates<'a> {
         }
     }
 
-    /// Returns what became of an approved create.
+    /// Returns the fate of an approved create.
     pub(super) fn fate(&self, id: &ChangeId) -> Fate {
         let approved = self.approved.iter().find(|made| made.id == id);
         let Some(approved) = approved else {
@@ -111,13 +112,13 @@ impl<'a> Creates<'a> {
         }
     }
 
-    /// Returns a pod that an approved create is for, and that stays Pending by the fresh plan.
+    /// Returns a pod that an approved create is for and that stays Pending in the fresh plan.
     fn left_waiting(&self, id: &ChangeId) -> Option<&'a PodKey> {
         let pending = pending(self.pair.fresh);
         self.pair.ours.nominations.get(id)?.iter().find(|pod| pending.contains(pod))
     }
 
-    /// The approved choices that the fresh create still lists, by place.
+    /// Returns the indices of the approved choices that the fresh create still lists.
     fn choices_left(&self, approved: &Made<'_>, fresh: &ChangeId) -> BTreeSet<usize> {
         let fresh = self.fresh.iter().find(|made| made.id == fresh);
         let listed = fresh.map_or(&[][..], |made| self.pair.theirs.choices(&made.create.spec));
@@ -126,7 +127,7 @@ impl<'a> Creates<'a> {
         is_left.map(|(place, _)| place).collect()
     }
 
-    /// Returns why a fresh create cannot take the place of an approved one.
+    /// Returns why a fresh create cannot replace an approved one.
     fn differs(&self, approved: &Made<'_>, fresh: &Made<'_>) -> Option<String> {
         let ours = self.pair.ours.choices(&approved.create.spec);
         let theirs = self.pair.theirs.choices(&fresh.create.spec);
@@ -154,7 +155,7 @@ impl<'a> Creates<'a> {
         made::claim(approved.claim, fresh.claim).or_else(|| self.made_otherwise(approved, fresh))
     }
 
-    /// Returns in what the VMs differ that two creates would make.
+    /// Returns the difference between the VMs of two creates.
     fn made_otherwise(&self, approved: &Made<'_>, fresh: &Made<'_>) -> Option<String> {
         let Pair { ours, theirs, .. } = self.pair;
         let launches = (ours.launches.get(&approved.create.spec), theirs.launches.get(&fresh.create.spec));

@@ -1,7 +1,7 @@
-//! What a node of two plans is made of: every field of its machine, its annotations and its NodeClaim, and how old its image is.
+//! Comparison of a node in two plans: every field of its machine, annotations and NodeClaim, and the age of its image.
 //!
-//! Nothing of a plan's file that its page does not show is sent unless planning again says the same. Must never pass a field
-//! over because it is not known here: values are compared whole.
+//! Nothing in a plan file that its page does not show is sent unless planning again yields the same. Must never skip a
+//! field because it is unknown here: values are compared whole.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use crate::model::{LabelKey, label};
 use crate::plan::execution::{Launch, Machine};
 use crate::plan::{ClaimSpec, Difference};
 
-/// How much older than the newest an approved image may be, in days.
+/// Maximum age of an approved image relative to the newest one, in days.
 const IMAGE_DAYS_MAX: i32 = 30;
 
-/// What decides nothing but among the choices, which are compared one by one.
+/// Labels that only select among the choices, which are compared one by one.
 const DECIDED_BY_CHOICE: [&str; 3] = [label::INSTANCE_TYPE, label::ZONE, label::CAPACITY_TYPE];
 
-/// Returns in what two machines differ.
+/// Returns the difference between two machines.
 pub(super) fn machine(approved: &Machine, fresh: &Machine) -> Option<String> {
     if let Some(because) = image(&approved.image, &fresh.image) {
         return Some(because);
@@ -27,7 +27,7 @@ pub(super) fn machine(approved: &Machine, fresh: &Machine) -> Option<String> {
     Difference::of(approved, &of_same_image).map(|found| format!("of its VM, {found}"))
 }
 
-/// Returns in what launches of one first choice differ, but for their choices.
+/// Returns the difference between two launches, except for their choices.
 pub(super) fn launch(approved: &Launch, fresh: &Launch, has_same_first: bool) -> Option<String> {
     let mut fresh = Launch { choices: approved.choices.clone(), ..fresh.clone() };
     if !has_same_first {
@@ -36,10 +36,10 @@ pub(super) fn launch(approved: &Launch, fresh: &Launch, has_same_first: bool) ->
     Difference::of(approved, &fresh).map(|found| format!("of its launch, {found}"))
 }
 
-/// Returns in what two claims differ. What is listed of sizes, zones and capacity types may be less by now, and with it the
-/// labels that follow: what was approved of these is on the page, and nothing is launched but by the choices.
+/// Returns the difference between two claims. The fresh claim may list fewer sizes, zones and capacity types, with the
+/// labels that follow: the approved lists are on the page, and only the choices are launched.
 pub(super) fn claim(approved: &ClaimSpec, fresh: &ClaimSpec) -> Option<String> {
-    // Whether it costs more is said apart.
+    // Higher prices are reported separately.
     let (price_max, primary) = (approved.price_max, approved.primary.clone());
     let mut fresh = ClaimSpec { price_max, primary, ..fresh.clone() };
     for key in DECIDED_BY_CHOICE {
@@ -56,7 +56,7 @@ pub(super) fn claim(approved: &ClaimSpec, fresh: &ClaimSpec) -> Option<String> {
     Difference::of(approved, &fresh).map(|found| format!("of its NodeClaim, {found}"))
 }
 
-/// The labels that no choice decides.
+/// Returns the labels that do not depend on the choice.
 fn own_labels(claim: &ClaimSpec) -> BTreeMap<&LabelKey, &Arc<str>> {
     let is_well_known = |key: &LabelKey| {
         label::WELL_KNOWN.contains(&key.as_str()) || label::WELL_KNOWN_AZURE.contains(&key.as_str())
@@ -64,8 +64,8 @@ fn own_labels(claim: &ClaimSpec) -> BTreeMap<&LabelKey, &Arc<str>> {
     claim.labels.iter().filter(|(key, _)| !is_well_known(key)).collect()
 }
 
-/// Returns why an image that was approved may not be used beside the one that is newest by now: it has to be of the same
-/// definition, and at most so many days older by its dated version.
+/// Returns why an approved image may not be used now that there is a newer one: it must have the same definition and be
+/// at most `IMAGE_DAYS_MAX` days older by its dated version.
 fn image(approved: &str, newest: &str) -> Option<String> {
     if approved.eq_ignore_ascii_case(newest) {
         return None;
@@ -83,7 +83,7 @@ fn image(approved: &str, newest: &str) -> Option<String> {
     })
 }
 
-/// Splits an image of AKS into its definition and the date of its version, as `202508.20.0`.
+/// Splits an AKS image into its definition and the date of its version, such as `202508.20.0`.
 fn dated(image: &str) -> Option<(&str, Date)> {
     let (definition, version) = image.rsplit_once("/versions/")?;
     let mut parts = version.split('.');

@@ -1,4 +1,4 @@
-//! What of an approved plan a second plan still asks for: a pure function of two plans.
+//! The part of an approved plan that a second plan still needs: a pure function of two plans.
 //!
 //! ```text
 //!  approved ─┐            ┌─ of each approved change: kept, gone, no longer needed, no longer holds
@@ -6,8 +6,8 @@
 //!  fresh ────┘            └─ of each other change of the fresh plan: why it is not covered
 //! ```
 //!
-//! Fewer, cheaper and slower is always covered. Reads what both plans say and nothing else, and shares no reasoning with
-//! what makes plans. Must never keep a change that was not approved.
+//! Fewer, cheaper and slower is always covered. Reads only the two plans, and shares no reasoning with the planner.
+//! Must never keep a change that was not approved.
 
 mod creates;
 mod made;
@@ -25,53 +25,55 @@ use crate::plan::{Change, ChangeId, Delete, Execution, Plan};
 use creates::Creates;
 use removals::Removals;
 
-/// How many approved removals may no longer hold, as one in so many, before the others are dropped.
+/// Limit of approved removals that no longer hold, as one in this many, before the others are dropped.
 const LOST_ONE_IN: usize = 5;
 
-/// The fewest removals that no longer hold before the others are dropped.
+/// Minimum number of removals that no longer hold before the others are dropped.
 const LOST_MIN: usize = 2;
 
-/// What of an approved plan a second plan covers.
+/// The part of an approved plan that a second plan covers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Covered {
-    /// What became of each approved change.
+    /// The fate of each approved change.
     pub approved: BTreeMap<ChangeId, Fate>,
-    /// The changes of the fresh plan that nobody approved, each with why.
+    /// Changes of the fresh plan that were not approved, each with the reason.
     pub strange: BTreeMap<ChangeId, Arc<str>>,
-    /// The changes that are kept, in the order of the fresh plan; no wave removes more nodes than one of the approved plan.
+    /// Kept changes in the order of the fresh plan; no wave removes more nodes than the largest wave of the approved
+    /// plan.
     pub waves: Vec<Vec<ChangeId>>,
 }
 
-/// What became of an approved change.
+/// Fate of an approved change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fate {
-    /// The fresh plan asks for it too, or for less.
+    /// The fresh plan contains it too, or less of it.
     Kept(Kept),
-    /// Its node is no longer there.
+    /// Its node no longer exists.
     Gone,
-    /// Nothing asks for it any more.
+    /// It is no longer needed.
     NoLongerNeeded(Arc<str>),
-    /// What it was approved on is not so any more.
+    /// The facts on which it was approved have changed.
     NoLongerHolds(Arc<str>),
-    /// It may be begun later, while the plan is good: a pod that nobody reviewed keeps it, or keeps what it is for.
+    /// It may start later while the plan is valid: a pod that came after the review blocks it, or blocks the removal
+    /// that it is for.
     Waits(Arc<str>),
 }
 
-/// What is kept of an approved change.
+/// The kept part of an approved change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Kept {
-    /// The change of the fresh plan that it stands for.
+    /// The corresponding change of the fresh plan.
     pub fresh: ChangeId,
-    /// Of a create: which of its approved choices the fresh plan still lists, by their places.
+    /// For a create: indices of its approved choices that the fresh plan still lists.
     pub choices: BTreeSet<usize>,
-    /// Of a removal: the approved creates that take its pods by the fresh plan.
+    /// For a removal: the approved creates that take its pods in the fresh plan.
     pub after: BTreeSet<ChangeId>,
-    /// Of a removal: how long its node may drain at most by the fresh plan.
+    /// For a removal: maximum drain time of its node in the fresh plan.
     pub grace: Option<SignedDuration>,
 }
 
 impl Fate {
-    /// Returns what is kept of the change, if it is.
+    /// Returns the kept part of the change, if any.
     #[must_use]
     pub const fn kept(&self) -> Option<&Kept> {
         match self {
@@ -81,7 +83,7 @@ impl Fate {
     }
 }
 
-/// Returns what of an approved plan a fresh plan covers.
+/// Returns the part of an approved plan that a fresh plan covers.
 #[must_use]
 pub fn covers(approved: &Plan, fresh: &Plan) -> Covered {
     let (ours, theirs) = match executions(approved, fresh) {
@@ -128,8 +130,8 @@ impl Covered {
         self.strange.is_empty()
     }
 
-    /// Drops the removals that are kept, and the creates for them, where more than a fifth of those approved and at least
-    /// two no longer hold: the world is not the one that was reviewed. Returns why, where it is so.
+    /// Drops the kept removals, and the creates for them, if at least two and more than a fifth of the approved
+    /// removals no longer hold: the cluster has changed too much since the review. Returns the reason if so.
     pub fn drop_if_too_many_are_lost(&mut self, approved: &Plan) -> Option<Arc<str>> {
         let removals: Vec<&ChangeId> = approved.spec.deletes().map(|(id, _)| id).collect();
         let is_lost = |id: &&&ChangeId| matches!(self.approved.get(**id), Some(Fate::NoLongerHolds(_)));
@@ -160,7 +162,7 @@ impl Covered {
         Some(because)
     }
 
-    /// Has the creates wait for which nothing asks but removals that wait: their pods need the room later.
+    /// Makes creates wait that only waiting removals need: their pods need the capacity later.
     fn creates_wait(&mut self, pair: Pair<'_>) {
         let waits = |id: &ChangeId| matches!(self.approved.get(id), Some(Fate::Waits(_)));
         for id in needed(pair.ours, waits) {
@@ -172,7 +174,7 @@ impl Covered {
         }
     }
 
-    /// Leaves out the creates that only removals need which are not covered.
+    /// Leaves out creates that only removals need which are not covered.
     fn without_needless(&mut self, pair: Pair<'_>) {
         let Pair { theirs, .. } = pair;
         let kept: BTreeSet<&ChangeId> =
@@ -196,7 +198,7 @@ impl Covered {
 }
 
 impl Kept {
-    /// A change that is the same in both plans.
+    /// Returns a change that is identical in both plans.
     fn same(id: &ChangeId) -> Self {
         Self { fresh: id.clone(), choices: BTreeSet::new(), after: BTreeSet::new(), grace: None }
     }
@@ -211,7 +213,7 @@ struct Pair<'a> {
     theirs: &'a Execution,
 }
 
-/// How both plans are carried out, if it is on the same cluster.
+/// Returns the execution sections of both plans, if they are of the same cluster.
 fn executions<'a>(
     approved: &'a Plan,
     fresh: &'a Plan,
@@ -224,7 +226,7 @@ fn executions<'a>(
     }
 }
 
-/// Nothing is covered. A fresh plan without changes has nothing that could be.
+/// Returns a result that covers nothing. A fresh plan without changes needs none of the approved ones.
 fn nothing(approved: &Plan, fresh: &Plan, because: &'static str) -> Covered {
     let because: Arc<str> = because.into();
     let fate = |(id, planned): (&ChangeId, &crate::plan::PlannedChange)| {
@@ -242,7 +244,7 @@ fn nothing(approved: &Plan, fresh: &Plan, because: &'static str) -> Covered {
     }
 }
 
-/// What became of an approved removal that the fresh plan does not ask for.
+/// Returns the fate of an approved removal that the fresh plan does not contain.
 fn stays(fresh: &Plan, delete: &Delete, refused: Option<Arc<str>>) -> Fate {
     let evidence = &fresh.evidence;
     let node = &delete.target.node;
@@ -263,7 +265,7 @@ fn stays(fresh: &Plan, delete: &Delete, refused: Option<Arc<str>>) -> Fate {
     }))
 }
 
-/// The changes of other kinds that are the same in both plans, of the very same node.
+/// Returns the changes of other kinds that are identical in both plans, on the same node.
 fn same(Pair { approved, fresh, ours, theirs }: Pair<'_>) -> BTreeSet<ChangeId> {
     let is_same = |(id, planned): &(&ChangeId, &crate::plan::PlannedChange)| {
         let is_alike = fresh.spec.changes.get(*id).is_some_and(|theirs| theirs.change == planned.change);
@@ -281,13 +283,13 @@ fn strange_others(pair: Pair<'_>, same: &BTreeSet<ChangeId>) -> BTreeMap<ChangeI
     others.map(|(id, _)| (id.clone(), "not approved in this form".into())).collect()
 }
 
-/// The creates that removals wait for.
+/// Returns the creates that removals wait for.
 fn needed(execution: &Execution, counts: impl Fn(&ChangeId) -> bool) -> BTreeSet<ChangeId> {
     let removals = execution.removals.iter().filter(|(id, _)| counts(id));
     removals.flat_map(|(_, removal)| removal.after.iter().cloned()).collect()
 }
 
-/// Whether pods wait for a node.
+/// Returns whether pending pods are nominated to a node.
 fn is_nominated(execution: Option<&Execution>, create: &ChangeId) -> bool {
     execution.and_then(|execution| execution.nominations.get(create)).is_some_and(|pods| !pods.is_empty())
 }

@@ -1,8 +1,8 @@
-//! Pods that came to a node after its removal was reviewed: an approval is of the owners that its page names.
+//! Pods that came to a node after its removal was reviewed: an approval covers only the owners that its page lists.
 //!
-//! Who has another replica that is Ready elsewhere, no PodDisruptionBudget at its limit, no wish not to be disrupted and no
-//! higher priority than every pod that was named comes to no harm. For anybody else the removal waits. Must never be told by
-//! what the approved plan says of the world: only the owners that it names count.
+//! A pod is unharmed if another replica is Ready elsewhere, no PodDisruptionBudget is at its limit, it does not have
+//! `karpenter.sh/do-not-disrupt`, and its priority is no higher than that of every listed pod. For any other pod the
+//! removal waits. Must never rely on the approved plan's world: only the owners that it lists count.
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
@@ -13,7 +13,7 @@ use crate::plan::Plan;
 use crate::plan::owner::{PodOwner, evicted};
 use crate::snapshot::Snapshot;
 
-/// The world of the fresh plan; rebuilt once somebody asks.
+/// The fresh plan's snapshot, rebuilt when first needed.
 #[derive(Debug)]
 pub(super) struct Newcomers<'a> {
     fresh: &'a Plan,
@@ -25,9 +25,9 @@ impl<'a> Newcomers<'a> {
         Self { fresh, seen: OnceCell::new() }
     }
 
-    /// Names the first pod that came to a node and would come to harm; nothing where there is none.
+    /// Returns the first pod that came to a node and would be harmed, if any.
     pub(super) fn harmed(&self, approved: &[PodOwner], node: &NodeName) -> Option<String> {
-        // Most nodes have the pods that were named, and the world is large.
+        // Shortcut: most nodes have only listed pods, and the snapshot is large.
         if self.fresh.evidence.world.evicted_owners(node).all(|owner| approved.contains(&owner)) {
             return None;
         }
@@ -46,13 +46,13 @@ impl<'a> Newcomers<'a> {
         harmed.next().map(|pod| self.told(pod))
     }
 
-    /// Names the first pod that is on a node.
+    /// Returns the first pod on a node.
     pub(super) fn any(&self, node: &NodeName) -> Option<String> {
         let seen = self.seen.get_or_init(|| self.fresh.snapshot());
         evicted(&seen.pods, node).next().map(|pod| pod.key.to_string())
     }
 
-    /// Whether another pod of the same owner is Ready on an existing node.
+    /// Returns whether another pod of the same owner is Ready on a node that stays.
     fn is_ready_elsewhere(&self, pod: &Pod, node: &NodeName) -> bool {
         let Some(workload) = &pod.workload else { return false };
         let goes: BTreeSet<&NodeName> =

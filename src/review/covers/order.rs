@@ -1,12 +1,12 @@
-//! In which order what is kept is done: that of the fresh plan, since budgets may let less go by now, and never more nodes
-//! at once than in any wave that was approved.
+//! Order of the kept changes: that of the fresh plan, because budgets may allow less by now, and never more nodes at
+//! the same time than in the largest approved wave.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Covered, Pair};
 use crate::plan::{ChangeId, Plan, Step, Wave};
 
-/// Returns the waves of what is kept, as approved changes.
+/// Returns the waves of the kept changes, as approved changes.
 pub(super) fn waves(pair: Pair<'_>, covered: &Covered) -> Vec<Vec<ChangeId>> {
     let kept = covered.approved.iter().filter_map(|(id, fate)| Some((&fate.kept()?.fresh, id)));
     let kept: BTreeMap<&ChangeId, &ChangeId> = kept.collect();
@@ -25,7 +25,7 @@ pub(super) fn waves(pair: Pair<'_>, covered: &Covered) -> Vec<Vec<ChangeId>> {
     waves
 }
 
-/// The changes of a wave in the order of its steps, each once.
+/// Returns the changes of a wave in the order of its steps, without duplicates.
 fn in_order(wave: &Wave) -> Vec<&ChangeId> {
     let mut seen: BTreeSet<&ChangeId> = BTreeSet::new();
     wave.steps.values().flatten().filter(|id| seen.insert(id)).collect()

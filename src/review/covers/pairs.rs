@@ -1,9 +1,9 @@
-//! Which of some may stand for which of others, each for one at most: as many pairs as there can be.
+//! Maximum bipartite matching.
 
 use std::collections::BTreeSet;
 
-/// Returns for each of the left which of the right stands for it. `admits` says by places whether one may; the first pairs
-/// are made with `prefers` alone, and kept as far as no more can be had without.
+/// Returns the match on the right for each index on the left. `admits` says whether two may be matched. First only
+/// `prefers` is used; these pairs are kept unless changing them allows more pairs.
 pub(super) fn paired(
     (left, right): (usize, usize),
     prefers: impl Fn(usize, usize) -> bool,
@@ -27,7 +27,7 @@ pub(super) fn paired(
     pairs
 }
 
-/// Finds one of the right for one of the left, and others for those that had it.
+/// Matches one on the left, rematching others if needed (augmenting path).
 fn find(
     one: usize,
     taken: &mut Vec<Option<usize>>,

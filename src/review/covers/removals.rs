@@ -1,4 +1,4 @@
-//! Removals of two plans: the same node by what no other has, and nothing that is harder on its pods than what was approved.
+//! Removals of two plans: the same node by its unique ids, and never harder on its pods than approved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,21 +10,21 @@ use crate::model::{ChangeClass, DisruptionReason, NodeName};
 use crate::plan::execution::NodeIdentity;
 use crate::plan::{ChangeId, Delete, Difference, Plan, Precondition};
 
-/// What no other node has: the VM, the Node, its NodeClaim.
+/// Unique ids of a node: the VM, the Node, its NodeClaim.
 type Identity<'a> = (Option<&'a str>, Option<&'a str>, Option<&'a str>);
 
 fn no_longer_empty(pod: &str) -> String {
     format!("pod `{pod}` is on it now; it was approved as empty")
 }
 
-/// The removals of the fresh plan beside those that were approved.
+/// Removals of the fresh plan, matched with the approved ones.
 #[derive(Debug)]
 pub(super) struct Removals<'a> {
     pair: Pair<'a>,
     newcomers: Newcomers<'a>,
-    /// By the fresh change, the approved one of the same node.
+    /// The approved removal of the same node, by fresh change.
     of: BTreeMap<&'a ChangeId, &'a ChangeId>,
-    /// The fresh ones that were not approved, with why.
+    /// Fresh removals that were not approved, each with the reason.
     refused: BTreeMap<&'a ChangeId, Arc<str>>,
 }
 
@@ -40,7 +40,7 @@ impl<'a> Removals<'a> {
         let newcomers = Newcomers::of(pair.fresh);
         let mut removals = Self { pair, newcomers, of: BTreeMap::new(), refused: BTreeMap::new() };
         for (id, delete) in pair.fresh.spec.deletes() {
-            // What a VM that is gone left behind is tidied up by the next plan, and disturbs nobody.
+            // The remains of a deleted VM are cleaned up by the next plan and disrupt nothing.
             let known = pair.theirs.nodes.get(id);
             if delete.reason == DisruptionReason::Deleted && known.is_some_and(|node| node.vm_id.is_none()) {
                 continue;
@@ -62,7 +62,7 @@ impl<'a> Removals<'a> {
         removals
     }
 
-    /// In what the node of a removal is another than the one that was approved: every id of it is compared.
+    /// Returns how the node of a removal differs from the approved one: all its ids are compared.
     fn other_node(
         &self,
         (ours, approved): (&ChangeId, &Delete),
@@ -76,14 +76,15 @@ impl<'a> Removals<'a> {
         })
     }
 
-    /// Why a removal is harder on pods than what was approved.
+    /// Returns why a removal is harder on pods than approved.
     fn harder(
         &self,
         (ours, approved): (&ChangeId, &Delete),
         (theirs, fresh): (&ChangeId, &Delete),
     ) -> Option<String> {
         let node = &fresh.target.node;
-        // A node without pods goes as one, whatever else speaks for it by now, such as a changed label of its pool.
+        // A node without pods counts as empty, whatever other reason it has by now, such as a changed label of its
+        // pool.
         let pod = self.newcomers.any(node).filter(|_| fresh.reason != DisruptionReason::Empty);
         let (was, is) = (ChangeClass::of(approved.reason), ChangeClass::of(fresh.reason));
         if let Some(pod) = pod
@@ -102,12 +103,12 @@ impl<'a> Removals<'a> {
         else {
             return Some("its drain settings are missing".to_owned());
         };
-        // None is without end.
+        // `None` means no limit.
         let is_shorter = fresh.grace.is_some_and(|grace| approved.grace.is_none_or(|least| grace < least));
         is_shorter.then(|| "its pods would have less time to leave than was approved".to_owned())
     }
 
-    /// What the fresh removal must still find so when it begins, and the approved one would not ask.
+    /// Returns a precondition of the fresh removal that the approved one does not check.
     fn unasked(&self, ours: &ChangeId, theirs: &ChangeId) -> Option<&'static str> {
         let conditions = |plan: &'a Plan, id: &ChangeId| {
             plan.spec.changes.get(id).map_or(&[][..], |planned| &planned.preconditions)
@@ -118,13 +119,13 @@ impl<'a> Removals<'a> {
         missing.filter_map(asks).next()
     }
 
-    /// Returns why a removal waits that the fresh plan asks for too, where pods came that nobody reviewed and would come to
-    /// harm.
+    /// Returns why a removal that the fresh plan contains too must wait: pods that would be harmed came after the
+    /// review.
     fn came(&self, ours: &ChangeId, node: &NodeName) -> Option<String> {
         self.newcomers.harmed(&self.pair.ours.removals.get(ours)?.owners, node)
     }
 
-    /// Returns what became of an approved removal that is not covered, where planning again does not say it of itself.
+    /// Returns the fate of an approved removal that is not covered, unless planning again already explains it.
     pub(super) fn lost(&self, approved: &ChangeId, delete: &Delete) -> Option<Fate> {
         let node = &delete.target.node;
         let fresh = self.pair.fresh.spec.deletes().find(|(_, fresh)| fresh.target.node == *node);
@@ -139,21 +140,21 @@ impl<'a> Removals<'a> {
         self.came(approved, node).map(|because| Fate::Waits(because.into()))
     }
 
-    /// Returns whether every removal that waits for an approved create waits for a fresh one.
+    /// Returns whether every removal that waits for an approved create waits for the fresh one.
     pub(super) fn wait_alike(&self, approved: &ChangeId, fresh: &ChangeId) -> bool {
         self.of.iter().all(|(theirs, ours)| {
             !self.after(ours, true).contains(approved) || self.after(theirs, false).contains(fresh)
         })
     }
 
-    /// The creates that a removal waits for.
+    /// Returns the creates that a removal waits for.
     fn after(&self, removal: &ChangeId, is_approved: bool) -> &[ChangeId] {
         let execution = if is_approved { self.pair.ours } else { self.pair.theirs };
         execution.removals.get(removal).map_or(&[], |removal| &removal.after)
     }
 
-    /// Returns what becomes of the approved removals that the fresh plan asks for too, and why the other fresh ones are not
-    /// covered.
+    /// Returns the fates of the approved removals that the fresh plan contains too, and why the other fresh ones are
+    /// not covered.
     pub(super) fn covered(
         &self,
         creates: &Creates<'_>,
@@ -181,7 +182,8 @@ impl<'a> Removals<'a> {
         (fates, refused)
     }
 
-    /// Returns the approved creates that a removal waits for by the fresh plan; or why it would not wait for all.
+    /// Returns the approved creates that a removal waits for in the fresh plan, or why it would not wait for all of
+    /// them.
     fn waits(
         &self,
         ours: &ChangeId,
@@ -207,7 +209,7 @@ impl<'a> Removals<'a> {
         }
     }
 
-    /// Returns why the fresh removal of an approved one's node is not covered, where it is not.
+    /// Returns why the fresh removal of an approved removal's node is not covered, if so.
     pub(super) fn why(
         &self,
         approved: &ChangeId,
@@ -218,20 +220,20 @@ impl<'a> Removals<'a> {
     }
 }
 
-/// Returns what no other node has; nothing where nothing of it is known.
+/// Returns the unique ids of a node; `None` if none is known.
 fn identity(node: &NodeIdentity) -> Option<Identity<'_>> {
     let identity = (node.vm_id.as_deref(), node.node_uid.as_deref(), node.claim_uid.as_deref());
     (identity != (None, None, None)).then_some(identity)
 }
 
-/// What a precondition of a removal asks when it begins; nothing of one that planning again answers.
+/// Returns what a precondition of a removal checks at its start; `None` if planning again already checks it.
 const fn asks(condition: &Precondition) -> Option<&'static str> {
     match condition {
         Precondition::NotProtected { .. } => {
             Some("neither it nor a pod on it has `karpenter.sh/do-not-disrupt`")
         }
         Precondition::SameNode { .. } => Some("it is the node that was reviewed"),
-        // One that was approved with its pods may go without them.
+        // A removal that was approved with pods is fine without them.
         Precondition::NodeEmpty { .. }
         | Precondition::NameFree { .. }
         | Precondition::PoolUnchanged { .. }

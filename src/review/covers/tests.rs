@@ -1,4 +1,4 @@
-//! What becomes of approved changes, and what is said of them: plans that were made of small worlds.
+//! Fates of approved changes and their reasons, in plans of small worlds.
 
 use std::collections::BTreeSet;
 
@@ -16,7 +16,7 @@ fn execution(plan: &mut Plan) -> &mut Execution {
     plan.spec.execution.as_mut().expect("it can be carried out")
 }
 
-/// A node comes, takes two pods, and the node goes that they are on.
+/// Returns a plan with a new node that takes two pods, and the removal of the node that runs them.
 fn moved() -> (Plan, ChangeId, ChangeId) {
     let plan = planned(&moving());
     let (create, _, _) = plan.spec.creates().next().expect("a node comes");
@@ -35,7 +35,7 @@ fn said(covered: &Covered, id: &ChangeId) -> String {
     }
 }
 
-/// The fresh plan differs by this: what is said of the create and of the removal.
+/// Changes the fresh plan; returns the fates of create and removal.
 fn differing(differ: impl FnOnce(&mut Plan, &ChangeId, &ChangeId)) -> [String; 2] {
     let (approved, create, delete) = moved();
     let mut fresh = approved.clone();
@@ -288,7 +288,7 @@ fn a_node_that_was_made_anew_under_its_name_is_told_as_that() {
     assert!(said[1].contains("is another than the one that was approved: `nodeUid`"), "{said:?}");
 }
 
-/// Somebody's pod, on the node that goes.
+/// Adds an unrelated pod on the removed node.
 fn come(fresh: &mut Plan, change: impl FnOnce(&mut crate::plan::PodGroup)) {
     let world = &mut fresh.evidence.world;
     let place = |group: &&crate::plan::PodGroup| matches!(group.place, PodPlace::Bound(_));
@@ -304,13 +304,13 @@ fn a_removal_waits_for_a_pod_that_came_after_the_review() {
     let waits = "waits: pod `default/paydb` (1 replica) came after the review";
     let said = differing(|fresh, _, _| come(fresh, |_| {}));
     assert_eq!(said, ["waits: the nodes whose pods it takes wait", waits]);
-    // Whoever has the approved owner is no stranger.
+    // A pod of the approved owner is known.
     let known = differing(|fresh, _, _| {
         let workload = fresh.evidence.world.pods.iter().find_map(|group| group.workload.clone());
         come(fresh, |group| group.workload = workload);
     });
     assert_eq!(known, ["kept", "kept"]);
-    // The fresh plan keeps the node for its sake: it may go once the pod is gone.
+    // The fresh plan keeps the node because of the pod: it may be removed once the pod is gone.
     let stays = differing(|fresh, _, _| {
         come(fresh, |_| {});
         fresh.spec.changes.clear();
@@ -318,7 +318,7 @@ fn a_removal_waits_for_a_pod_that_came_after_the_review() {
     assert_eq!(stays, ["waits: the nodes whose pods it takes wait", waits]);
 }
 
-/// What is said of the removal where a replica of another workload came to its node, and one runs elsewhere.
+/// Returns the fate of the removal after a replica of another workload came to its node while one runs elsewhere.
 fn beside(
     change: impl Fn(&mut crate::plan::PodGroup),
     elsewhere: impl Fn(&mut crate::plan::PodGroup),

@@ -1,50 +1,50 @@
-//! Why a plan's folder is not taken, with the way out.
+//! Why a plan's folder is rejected, with the fix.
 
 use crate::plan::PlanFileFault;
 
-/// Why a plan's folder is not taken: the first reason that was found.
+/// Why a plan's folder is rejected: the first fault found.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProposalFault {
-    /// The folder is called as nodeform calls none.
+    /// The name is not that of a plan folder.
     #[error(
         "`{name}` is not a plan folder name (expected MONTH/CLASS-ID, such as `2026-11/move-pods-k3v9q2m7xa`)"
     )]
     Name {
-        /// The name, with the month's.
+        /// The name, including the month's.
         name: String,
     },
-    /// The folder lies in no month's.
+    /// The folder is not in a month's folder.
     #[error("folder `{name}` is in `{month}`, which is not a month (expected YEAR-MONTH, such as `2026-11`)")]
     Month {
         /// The folder's name.
         name: String,
-        /// The name of the one that it is in.
+        /// Name of its parent folder.
         month: String,
     },
-    /// Something that is no file, such as a link, a folder or a submodule.
+    /// Not a plain file, such as a link, a folder or a submodule.
     #[error("`{name}` is not a plain file, but a folder, a link or a submodule")]
     NoFile {
         /// Its name.
         name: String,
     },
-    /// A file that no plan has.
+    /// A file that is not part of a plan.
     #[error("`{name}` does not belong in a plan folder")]
     OtherFile {
         /// Its name.
         name: String,
     },
-    /// A file under the name that an older version gave it.
+    /// A file name of an older version.
     #[error("`{name}` is a file name of an older version of nodeform")]
     OldName {
         /// Its name.
         name: String,
     },
-    /// A file is too large to be looked at.
+    /// A file is too large.
     #[error("`{file}` has more than {} MiB", most >> 20)]
     TooLarge {
         /// The file.
         file: String,
-        /// The most that is read.
+        /// Maximum size in bytes.
         most: u64,
     },
     /// A file is missing.
@@ -53,38 +53,38 @@ pub enum ProposalFault {
         /// The file.
         file: &'static str,
     },
-    /// A file is no text.
+    /// A file is not text.
     #[error("`{file}` is not UTF-8 text")]
     NoText {
         /// The file.
         file: &'static str,
     },
-    /// The plan itself cannot be used.
+    /// The plan itself is invalid.
     #[error("`plan.jsonc` holds no plan that can be used: {0}")]
     Plan(PlanFileFault),
-    /// The file says more than is understood here.
+    /// The file has content that this version does not know.
     #[error(
         "`plan.jsonc` is not as this version of nodeform writes it: it was edited, or another version wrote it"
     )]
     OtherVersion,
-    /// The folder is called after another plan.
+    /// The folder has the name of another plan.
     #[error("the folder is called `{stated}`, but its plan belongs in `{found}`")]
     OtherName {
-        /// What it is called.
+        /// Its name.
         stated: String,
-        /// What its plan is called.
+        /// The name for its plan.
         found: String,
     },
-    /// The plan does nothing, or was not made of a live cluster.
+    /// The plan does nothing, or is not live.
     #[error("the plan has no changes that can be applied to a live cluster")]
     NotLive,
-    /// The page was worded by another version.
+    /// The page was written by another version.
     #[error("`PLAN.md` was written by template `{template}`, which this version of nodeform does not know")]
     OtherTemplate {
-        /// What the page names.
+        /// The template that the page names.
         template: String,
     },
-    /// What people read does not follow from what would be done.
+    /// The page does not match the plan.
     #[error(
         "line {line} of `PLAN.md` does not follow from `plan.jsonc`: the page was edited, or another version wrote it"
     )]
@@ -92,20 +92,20 @@ pub enum ProposalFault {
         /// The first line that differs.
         line: usize,
     },
-    /// The list of removals says more or else than the plan.
+    /// The list of removals has other lines than the plan.
     #[error("line {line} of `destroy.txt` {what}: `{text}`")]
     DestroysDiffer {
-        /// The line.
+        /// Line number.
         line: usize,
-        /// In what it differs.
+        /// The difference.
         what: &'static str,
-        /// What it says, cut.
+        /// The line's text, shortened.
         text: String,
     },
 }
 
 impl ProposalFault {
-    /// Returns the next thing to do.
+    /// Returns what to do next.
     #[must_use]
     pub const fn hint(&self) -> &'static str {
         match self {

@@ -1,11 +1,11 @@
-//! A plan as a folder that people review: its name, its files, and whether they belong together.
+//! Plan folder that people review: its name, its files, and the check that they belong together.
 //!
 //! ```text
 //!  2026-11/move-pods-k3v9q2m7xa/   PLAN.md ─ follows from ─▶ plan.jsonc ◀─ the same lines or fewer ─ destroy.txt
 //! ```
 //!
-//! Bytes in, a plan with what reviewers struck out of it: nothing is read or rendered here, and nothing is added to a
-//! plan. Whatever somebody wrote into a folder ends as one fault.
+//! Bytes in, a plan and what reviewers struck out: nothing is read or rendered here, and nothing is added to a plan.
+//! Any foreign content of a folder results in a single fault.
 
 mod fault;
 mod name;

@@ -1,4 +1,4 @@
-//! What a plan's folder and branch are called.
+//! Names of a plan's folder and branch.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -12,7 +12,7 @@ use crate::model::ChangeClass;
 use crate::plan::{Change, Plan};
 use crate::review::VALID_MAX;
 
-/// The classes that a plan's folder may be named after, the weightiest last.
+/// Classes that a plan folder may be named after, the most severe last.
 const CLASSES: [ChangeClass; 6] = [
     ChangeClass::Update,
     ChangeClass::RemoveEmpty,
@@ -22,13 +22,13 @@ const CLASSES: [ChangeClass; 6] = [
     ChangeClass::DeletePool,
 ];
 
-/// How many letters a plan's id has.
+/// Length of a plan's id, in characters.
 const ID_LENGTH: usize = 10;
 
-/// The name of a plan's folder: `2026-11/move-pods-k3v9q2m7xa`.
+/// Name of a plan's folder: `2026-11/move-pods-k3v9q2m7xa`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FolderName {
-    /// The month in which the world was seen, in UTC: `2026-11`.
+    /// Month of the snapshot, in UTC: `2026-11`.
     pub month: String,
     /// The class.
     pub class: ChangeClass,
@@ -37,7 +37,7 @@ pub struct FolderName {
 }
 
 impl FolderName {
-    /// Returns the name of a plan's folder; nothing for a plan that changes nothing or was not made of a live cluster.
+    /// Returns the name of a plan's folder; `None` for a plan that changes nothing or is not live.
     #[must_use]
     pub fn of(plan: &Plan) -> Option<Self> {
         let seen_at = plan.spec.execution.as_ref()?.seen_at?;
@@ -45,10 +45,10 @@ impl FolderName {
         Some(Self { month, class: class(plan)?, id: plan.id() })
     }
 
-    /// Reads the names of a folder and of the one that it is in.
+    /// Parses the names of a folder and its parent folder.
     ///
     /// # Errors
-    /// They are not as nodeform writes them.
+    /// They are not in nodeform's format.
     pub fn parse(month: &str, folder: &str) -> Result<Self, ProposalFault> {
         let named = || ProposalFault::Name { name: format!("{month}/{folder}") };
         let (class, id) = parts(folder).ok_or_else(named)?;
@@ -58,15 +58,15 @@ impl FolderName {
         Ok(Self { month: month.to_owned(), class, id: id.to_owned() })
     }
 
-    /// Returns whether a folder of such a name, in one of such a name, is in the place of another plan. One whose names are
-    /// no plan's and no month's, such as a copy to look at, is in nobody's place.
+    /// Returns whether a folder with these names occupies the place of another plan. Names of neither a plan nor a
+    /// month, such as a copy for inspection, occupy none.
     #[must_use]
     pub fn is_misplaced(&self, month: &str, folder: &str) -> bool {
         let (is_plan, is_dated) = (is_plan(folder), is_dated(month));
         ((is_plan || is_dated) && folder != self.folder()) || (is_dated && month != self.month)
     }
 
-    /// Returns the branch that the plan is proposed on: of this plan alone.
+    /// Returns the branch on which only this plan is proposed.
     #[must_use]
     pub fn branch(&self, cluster: &str) -> String {
         format!("{}{}", branches(cluster), self.folder())
@@ -85,7 +85,7 @@ impl fmt::Display for FolderName {
     }
 }
 
-/// Returns whether a name is that of a month's folder, as `2026-11`.
+/// Returns whether a name is that of a month's folder, such as `2026-11`.
 #[must_use]
 pub fn is_month(name: &str) -> bool {
     let Some((year, month)) = name.split_once('-') else { return false };
@@ -94,15 +94,14 @@ pub fn is_month(name: &str) -> bool {
     year.len() == 4 && month.len() == 2 && are_digits(year) && are_digits(month) && is_in_year
 }
 
-/// Returns whether a name is meant for that of a month's folder, be there such a month or not, as `2026-13`.
+/// Returns whether a name looks like a month's folder, whether the month exists or not, such as `2026-13`.
 #[must_use]
 pub fn is_dated(name: &str) -> bool {
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     name.split_once('-').is_some_and(|(year, month)| are_digits(year) && are_digits(month))
 }
 
-/// Returns whether no plan that was made in a month, as `2026-11`, may begin at a time any more, nor may for a week: what lies
-/// in its folder need not be read.
+/// Returns whether all plans of a month, such as `2026-11`, expired more than a week ago: its folder need not be read.
 #[must_use]
 pub fn is_month_over(month: &str, now: Timestamp) -> bool {
     let told = SignedDuration::from_hours(7 * 24);
@@ -118,7 +117,8 @@ pub fn is_plan(name: &str) -> bool {
     parts(name).is_some()
 }
 
-/// Returns the class that a plan is reviewed as: of several the weightiest. Nothing for a plan that changes nothing.
+/// Returns the class that a plan is reviewed as: the most severe of its changes. `None` for a plan that changes
+/// nothing.
 #[must_use]
 pub fn class(plan: &Plan) -> Option<ChangeClass> {
     classes(plan).into_iter().max_by_key(|class| CLASSES.iter().position(|known| known == class))
@@ -134,13 +134,13 @@ fn of_change(change: &Change) -> Vec<ChangeClass> {
     match change {
         Change::Create(_) => vec![ChangeClass::Create],
         Change::Delete(delete) => vec![ChangeClass::of(delete.reason)],
-        // Who carries plans out does not do these yet.
+        // Apply does not support all of these yet.
         Change::Update(_) | Change::Adopt(_) | Change::Forget(_) => vec![ChangeClass::Update],
         Change::NoOp(_) => Vec::new(),
     }
 }
 
-/// Reads the class and the id that the name of a folder, and the end of a branch's name, are made of.
+/// Parses class and id from the name of a folder or the end of a branch name.
 fn parts(folder: &str) -> Option<(ChangeClass, &str)> {
     let (class, id) = folder.rsplit_once('-')?;
     let class = CLASSES.into_iter().find(|known| known.as_str() == class)?;
@@ -148,14 +148,14 @@ fn parts(folder: &str) -> Option<(ChangeClass, &str)> {
     is_id.then_some((class, id))
 }
 
-/// Returns the class of the plan that a branch proposes, by what follows [`branches`] in its name.
+/// Returns the class of the plan that a branch proposes, from the part of its name after [`branches`].
 #[must_use]
 pub fn class_of_branch(rest: &str) -> Option<ChangeClass> {
     parts(rest).map(|(class, _)| class)
 }
 
-/// Returns how the branches begin that plans of a cluster are proposed on. Letters that a branch's name may not have become
-/// `-`.
+/// Returns the prefix of the branches on which plans of a cluster are proposed. Characters that branch names must not
+/// contain become `-`.
 #[must_use]
 pub fn branches(cluster: &str) -> String {
     let plain = |letter: char| match letter {

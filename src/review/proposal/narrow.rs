@@ -1,20 +1,20 @@
-//! Keeping nodes: the lines that are left of the list of removals once some are struck.
+//! Keeping nodes: the remaining lines of the list of removals after some are struck.
 //!
-//! Must never add a line: what was struck stays struck.
+//! Must never add a line: a struck line stays struck.
 
 use std::collections::BTreeSet;
 
 use super::strike::{DestroyLine, idle_creates};
 use crate::plan::{ChangeId, Plan};
 
-/// What is left of a plan's removals.
+/// Remaining removals of a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Narrowed {
-    /// The file's text; nothing where every node stays, and there is no such file.
+    /// The file's text; `None` if every node is kept, so there is no file.
     pub text: Option<String>,
-    /// The lines that are left.
+    /// The remaining lines.
     pub left: Vec<String>,
-    /// How many new nodes nothing needs by then.
+    /// Number of new nodes that are no longer needed.
     pub idle: usize,
 }
 
@@ -24,11 +24,11 @@ pub struct Narrowed {
 pub struct NotDeleted {
     /// The node.
     pub node: String,
-    /// Those that it deletes, by name.
+    /// The nodes that it deletes, by name.
     pub known: Vec<String>,
 }
 
-/// Returns the removals that are struck once nodes stay, given as `node/NAME` or by their names, beside those that are struck.
+/// Returns the struck removals including those of nodes to keep, given as `node/NAME` or by name.
 ///
 /// # Errors
 /// The plan does not delete one of them.
@@ -54,7 +54,7 @@ pub fn kept(
     Ok(struck)
 }
 
-/// Strikes the removals of nodes, given as `node/NAME` or by their names, beside those that are struck.
+/// Strikes the removals of nodes, given as `node/NAME` or by name, in addition to those already struck.
 ///
 /// # Errors
 /// The plan does not delete one of them.

@@ -1,4 +1,4 @@
-//! `destroy.txt`: the nodes that go, a line each; a line that a reviewer deletes keeps its node.
+//! `destroy.txt`: one line per node to delete; a reviewer who deletes a line keeps its node.
 
 use std::collections::BTreeSet;
 
@@ -15,11 +15,11 @@ pub struct DestroyLine {
     pub text: String,
 }
 
-/// How much of a strange line is told.
+/// Maximum length of an unknown line in messages, in characters.
 const TOLD_LETTERS_MAX: usize = 60;
 
-/// Returns the removals whose lines are missing of the file; `None` is a file that is not there. What is left has to be
-/// lines of the plan in the plan's order: whoever strikes adds nothing.
+/// Returns the removals whose lines are missing from the file; `None` is a missing file. The remaining lines must be
+/// the plan's, in the plan's order: reviewers can only strike lines.
 ///
 /// # Errors
 /// The first line that is not the plan's.
@@ -45,7 +45,7 @@ pub fn struck(lines: &[DestroyLine], file: Option<&str>) -> Result<BTreeSet<Chan
     Ok(struck)
 }
 
-/// Says in what a line differs from those of the plan.
+/// Describes how a line differs from those of the plan.
 fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     let is_one = |text: &str| lines.iter().any(|line| line.text == text);
     let without_end = found.strip_suffix('\r').unwrap_or(found);
@@ -69,8 +69,8 @@ fn differs(lines: &[DestroyLine], found: &str) -> &'static str {
     }
 }
 
-/// Returns the creates that nothing needs once these removals are struck: all that they take is pods that stay where they are
-/// by that. One that pods wait for, or that no removal waits for, is needed whatever stays.
+/// Returns the creates that are no longer needed once these removals are struck: they only take pods that then stay
+/// where they are. A create that pending pods need, or that no removal waits for, is always needed.
 #[must_use]
 pub fn idle_creates(plan: &Plan, struck: &BTreeSet<ChangeId>) -> BTreeSet<ChangeId> {
     let Some(execution) = &plan.spec.execution else { return BTreeSet::new() };

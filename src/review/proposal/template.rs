@@ -1,18 +1,19 @@
-//! By which wording a page was written: one that is reworded later leaves the pages that are open as they are.
+//! Template of a page: later rewording does not affect pages that are already open.
 //!
-//! A page names its template, and is compared with what that template makes of its plan. Whoever rewords a page after a
-//! release adds a template, and keeps the one before. Must never be guessed: a page without one is not compared.
+//! A page names its template, and is compared with that template's output for its plan. Rewording a page after a
+//! release requires a new template, and the previous one stays. Must never be guessed: a page without one is not
+//! compared.
 
 use super::fault::ProposalFault;
 use crate::model::shown::{HIDDEN, is_obeyed};
 
-/// How the line begins that names the template.
+/// Start of the line that names the template.
 const LINE: &str = "- Template of this page: `";
 
-/// The most letters of a name that are told.
+/// Maximum length of a name in messages, in characters.
 const TOLD_LETTERS_MAX: usize = 20;
 
-/// The wording of a page.
+/// Wording of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Template {
     /// The first.
@@ -20,7 +21,7 @@ pub enum Template {
 }
 
 impl Template {
-    /// The one by which pages are written.
+    /// The template for new pages.
     pub const NEWEST: Self = Self::First;
 
     /// Returns its name.
@@ -37,10 +38,10 @@ impl Template {
         format!("{LINE}{}`", self.as_str())
     }
 
-    /// Reads which one a page names, the last time that it does: ids stand at its end.
+    /// Reads the template that a page names, in its last such line: ids are at the end of the page.
     ///
     /// # Errors
-    /// It names none, or one that is not known here.
+    /// It names none, or an unknown one.
     pub fn of(page: &str) -> Result<Self, ProposalFault> {
         let named = page.rsplit('\n').find_map(|line| line.strip_prefix(LINE)?.strip_suffix('`'));
         if named == Some(Self::First.as_str()) {

@@ -1,4 +1,4 @@
-//! Folders and their files, as values.
+//! Plan folders and their files, as values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::plan::execution::ClusterIdentity;
 use crate::plan::tests::world::example_plan;
 use crate::plan::{Change, ChangeId, Execution, Plan, file};
 
-/// A live plan: two nodes come and one goes.
+/// Returns a live plan with two creates and one removal.
 fn example() -> Plan {
     let mut plan = example_plan();
     let cluster = ClusterIdentity {
@@ -131,7 +131,7 @@ fn a_month_is_over_once_no_plan_of_its_last_day_may_begin_or_is_told_of() {
 #[test]
 fn a_plan_of_several_classes_goes_under_the_weightiest() {
     let mut plan = example();
-    // An empty node goes, two come.
+    // One empty node is removed, two are created.
     assert_eq!(class(&plan), Some(ChangeClass::Create));
     for planned in plan.spec.changes.values_mut() {
         if let Change::Delete(delete) = &mut planned.change {
@@ -165,7 +165,7 @@ fn files_that_belong_together_are_a_plan_and_removals_may_be_struck() {
     assert_eq!(said(with(&plan, "destroy.txt", None)), "1 struck");
 }
 
-/// The file as a later version would write it, which knows more to say of what a plan was made from.
+/// Returns the file as written by a later version, with an additional evidence field.
 fn newer(text: &str) -> String {
     let mut file: serde_json::Value = serde_json::from_str(text).expect("JSON");
     let before = file["evidenceDigest"].as_str().expect("text").to_owned();
@@ -236,7 +236,7 @@ fn no_file_of_a_plan_is_taken_for_a_manifest() {
     let names: BTreeSet<&str> = names.iter().map(String::as_str).chain([SIGNATURE]).collect();
     assert_eq!(names.len(), 4, "{names:?}");
     assert!(holds_a_plan(&names), "{names:?}");
-    // What `kubectl apply -R`, Flux and Argo CD's directory source read.
+    // Extensions that `kubectl apply -R`, Flux and Argo CD's directory source read.
     let read = [".yaml", ".yml", ".json", ".jsonnet"];
     assert!(!names.iter().any(|name| read.iter().any(|ending| name.ends_with(ending))), "{names:?}");
 }

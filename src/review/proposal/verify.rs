@@ -1,4 +1,4 @@
-//! The files of a plan's folder: whether they are those of its plan, and what was struck.
+//! Files of a plan's folder: checks that they belong to its plan, and finds out what was struck.
 
 use std::collections::BTreeSet;
 
@@ -10,30 +10,30 @@ use crate::plan::{ChangeId, Plan, file};
 
 /// The file for people.
 pub const MARKDOWN: &str = "PLAN.md";
-/// The file that is carried out.
+/// The file that is applied.
 pub const PLAN: &str = "plan.jsonc";
-/// The file of the nodes that go.
+/// The list of nodes to delete.
 pub const DESTROYS: &str = "destroy.txt";
 
-/// The file of a signature of the plan, where it is signed.
+/// The plan's signature, if it is signed.
 pub const SIGNATURE: &str = "plan.jsonc.sig";
 
-/// Returns whether a name is that of a file of a plan.
+/// Returns whether a name is that of a plan's file.
 #[must_use]
 pub fn is_file(name: &str) -> bool {
     matches!(name, MARKDOWN | PLAN | DESTROYS | SIGNATURE)
 }
 
-/// The names of both before they were such that no other tool takes them for manifests.
+/// Former names of the plan and the list of nodes to delete, which other tools could take for manifests.
 const OLD: [&str; 2] = ["plan.json", "destroy.yaml"];
 
-/// The most bytes of a file that are read: far above any plan that a person can review.
+/// Maximum size of a file in bytes: far above any plan that a person can review.
 pub const FILE_BYTES_MAX: u64 = 16 << 20;
 
-/// What was found under a name of a folder.
+/// An entry of a folder.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Content {
-    /// A file; of a name that no plan has, it need not be read.
+    /// A file; its content is not needed if its name is not that of a plan's file.
     Bytes(Vec<u8>),
     /// A file of more than [`FILE_BYTES_MAX`], not read.
     TooLarge,
@@ -41,7 +41,7 @@ pub enum Content {
     NoFile,
 }
 
-/// The files of a folder, as they were found.
+/// The files of a folder as found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Files {
     /// `PLAN.md`.
@@ -55,10 +55,10 @@ pub struct Files {
 }
 
 impl Files {
-    /// Sorts out what was found in a folder.
+    /// Sorts the entries of a folder.
     ///
     /// # Errors
-    /// A file that is too large, or something that is no file of a plan.
+    /// A file is too large, or an entry is not a file of a plan.
     pub fn of(found: Vec<(String, Content)>) -> Result<Self, ProposalFault> {
         let large = found.iter().find(|(_, content)| *content == Content::TooLarge);
         if let Some((file, _)) = large {
@@ -81,17 +81,17 @@ impl Files {
     }
 }
 
-/// What follows from a plan and stands beside it.
+/// Files derived from a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Derived {
     /// `PLAN.md`.
     pub markdown: String,
-    /// `destroy.txt`; without a line there is no such file.
+    /// Lines of `destroy.txt`; without lines there is no such file.
     pub destroys: Vec<DestroyLine>,
 }
 
 impl Derived {
-    /// Returns the text of `destroy.txt`, where there is such a file.
+    /// Returns the text of `destroy.txt`, if there is one.
     #[must_use]
     pub fn destroys_text(&self) -> Option<String> {
         let text: String = self.destroys.iter().map(|line| format!("{}\n", line.text)).collect();
@@ -106,14 +106,15 @@ pub struct Proposal {
     pub plan: Plan,
     /// The removals that reviewers struck.
     pub struck: BTreeSet<ChangeId>,
-    /// The signature beside the plan, as it stands there: nobody has looked whether it counts.
+    /// The plan's signature as found, not verified.
     pub signature: Option<String>,
 }
 
-/// Reads the files of a folder; `derived` says what follows from a plan by the template that its page names. Without a name the folder may be called anything.
+/// Reads the files of a folder; `derived` returns the files that a plan has with the template that its page names.
+/// Without `name` the folder may have any name.
 ///
 /// # Errors
-/// The first thing by which they do not belong together.
+/// The first mismatch between the files.
 pub fn read(
     name: Option<&FolderName>,
     files: Files,
@@ -125,7 +126,7 @@ pub fn read(
     let (destroys, signature) = (utf8(DESTROYS, destroys)?, utf8(SIGNATURE, signature)?);
     let text = plan;
     let plan = file::read(&text).map_err(ProposalFault::Plan)?;
-    // Fields of evidence that are not known are passed over elsewhere; here they were reviewed and would not be heeded.
+    // Unknown evidence fields are ignored elsewhere; here they were reviewed and would have no effect.
     if file::write(&plan) != text {
         return Err(ProposalFault::OtherVersion);
     }

@@ -1,12 +1,13 @@
-//! What a plan does, apart from when its world was seen: by it a plan is known again that people rejected.
+//! Effect of a plan, independent of its snapshot: identifies a plan that people rejected before.
 
 use crate::model::Digest;
 use crate::plan::{Change, Plan};
 
-/// How many letters name a work: as many as no two of a fleet's plans share.
+/// Length of the name in characters, enough that no two plans of a fleet collide.
 const LETTERS: usize = 26;
 
-/// Names what a plan does: plans that delete and change the same nodes, and create as many in each pool, do the same.
+/// Returns a name for a plan's effect: plans that delete and update the same nodes, and create as many in each pool,
+/// have the same effect.
 #[must_use]
 pub fn work(plan: &Plan) -> String {
     let changes = plan.spec.changes.values().filter_map(|planned| {

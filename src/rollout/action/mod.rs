@@ -1,7 +1,7 @@
-//! The side effects that a rollout has, each one a single write.
+//! The side effects of a rollout, each a single write.
 //!
-//! An action is complete: whoever performs it decides nothing. Two looks at the same world ask for actions with the
-//! same keys, so that what is being done is not begun again.
+//! An action is complete: performing it takes no decisions. Two looks at the same world give actions with the same
+//! keys, so an action in progress is not started again.
 
 pub mod patch;
 
@@ -16,101 +16,101 @@ use super::own::absent::Absent;
 use crate::model::{ClaimName, NodeName, PodKey};
 use crate::plan::ChangeId;
 
-/// One side effect, and the change that it is for.
+/// A side effect and its change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Action {
     /// The change.
     pub change: ChangeId,
-    /// What is done.
+    /// The side effect.
     pub effect: Effect,
 }
 
-/// What is done.
+/// A side effect.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Effect {
-    /// Writes the NodeClaim of a create.
+    /// Creates the NodeClaim of a create.
     CreateClaim(ClaimName),
-    /// Writes the bootstrap token of this rollout.
+    /// Creates the bootstrap token of this rollout.
     CreateToken,
-    /// Delete the bootstrap token of this number, which no VM needs any more.
+    /// Deletes the bootstrap token with this number, which no VM needs any more.
     DeleteToken(u32),
-    /// Writes the network interface of an attempt.
+    /// Creates the network interface of an attempt.
     PutInterface(Attempt),
-    /// Makes the VM of an attempt, if there is none of its name.
+    /// Creates the VM of an attempt unless one of its name exists.
     CreateVm(Attempt),
-    /// Puts the extension for billing on the VM of an attempt.
+    /// Adds the billing extension to the VM of an attempt.
     PutExtension(Attempt),
-    /// Deletes a VM, if it is still this one, and this cluster's.
+    /// Deletes a VM if it is still this one and belongs to this cluster.
     DeleteVm(VmRef),
-    /// Deletes a network interface, if it is this cluster's.
+    /// Deletes a network interface if it belongs to this cluster.
     DeleteInterface(InterfaceRef),
-    /// Asks whether an object is gone that no list shows.
+    /// Confirms that an unlisted object is gone.
     Confirm(Absent),
-    /// Sets tags of a resource; others stay.
+    /// Sets tags of a resource; keeps others.
     Tag(TagRef),
-    /// Changes fields of an object, if what that rests on is as it was seen.
+    /// Patches an object if its tested fields are unchanged.
     Patch(ObjectPatch),
-    /// Says on a pod that waits which node it is meant to go to.
+    /// Nominates a node for a pending pod.
     Nominate(PodRef),
     /// Evicts a pod.
     Evict(PodRef),
-    /// Deletes a pod with the grace that is left to its node, whatever PodDisruptionBudgets say.
+    /// Deletes a pod with the node's remaining grace period, regardless of PodDisruptionBudgets.
     DeletePod(PodRef),
-    /// Deletes an object, if it is still this one.
+    /// Deletes an object if it is still this one.
     DeleteObject(ObjectRef),
-    /// Writes down what became of the change.
+    /// Records the outcome of the change.
     Record(Outcome),
 }
 
-/// An attempt at a create's VM.
+/// An attempt to create a create's VM.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attempt {
     /// The NodeClaim.
     pub claim: ClaimName,
     /// Its UID.
     pub claim_uid: Arc<str>,
-    /// Which attempt it is, from 1.
+    /// Number of the attempt, from 1.
     pub number: u32,
-    /// Which choice is tried.
+    /// Index of the choice.
     pub choice: usize,
-    /// The name of the VM, its network interface and its disk.
+    /// Name of the VM, its network interface and its disk.
     pub name: Arc<str>,
 }
 
-/// A VM that is meant, and no other of its name.
+/// A specific VM, not just any of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VmRef {
     /// Its id.
     pub id: Arc<str>,
-    /// What no other VM ever has; `None` where Azure has not given it yet.
+    /// Azure's unique VM id; `None` if not assigned yet.
     pub vm_id: Option<Arc<str>>,
-    /// The change that it must have been made for, where it is one of a create.
+    /// The change that it must have been created for, if it belongs to a create.
     pub made_for: Option<ChangeId>,
-    /// Its node, where that must have been drained: its pods are looked at once more.
+    /// Its node, if it must be drained: its pods are checked once more.
     pub drained: Option<NodeName>,
 }
 
-/// A network interface that is meant.
+/// A specific network interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InterfaceRef {
     /// Its id.
     pub id: Arc<str>,
-    /// The change that it must have been made for, where it is one of a create.
+    /// The change that it must have been created for, if it belongs to a create.
     pub made_for: Option<ChangeId>,
 }
 
-/// Tags that a resource of Azure gets.
+/// Tags to set on an Azure resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagRef {
     /// Its id.
     pub id: Arc<str>,
     /// The tags, by name.
     pub tags: BTreeMap<Arc<str>, Arc<str>>,
-    /// Whether the resource need not be there: then there is nothing to do.
+    /// Whether the resource may be missing; then nothing is done.
     pub may_be_missing: bool,
 }
 
-/// A kind of object that a rollout writes.
+/// An object that a rollout writes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Object {
     /// A NodeClaim.
@@ -119,7 +119,7 @@ pub enum Object {
     Node(NodeName),
 }
 
-/// An object that is meant, and no other of its name.
+/// A specific object, not just any of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ObjectRef {
     /// The object.
@@ -128,46 +128,46 @@ pub struct ObjectRef {
     pub uid: Arc<str>,
 }
 
-/// Fields of an object that change, where what that rests on is as it was seen.
+/// A patch of an object that applies only if its tested fields are unchanged.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ObjectPatch {
     /// The object.
     pub object: Object,
-    /// Whether its `status` is meant.
+    /// Whether it patches the `status`.
     pub is_status: bool,
-    /// What it is for, in three words.
+    /// Its purpose in a few words.
     pub what: &'static str,
     /// The patch.
     pub operations: patch::Operations,
 }
 
-/// A pod that is meant, and no other of its name.
+/// A specific pod, not just any of its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodRef {
     /// Its namespace and name.
     pub key: PodKey,
     /// Its UID.
     pub uid: Arc<str>,
-    /// Its node; of one that waits, the node that it is meant to go to.
+    /// Its node; for a pending pod, the nominated node.
     pub node: NodeName,
-    /// The seconds that are left to it; `None`: its own grace.
+    /// Remaining grace period in seconds; `None` means the pod's own.
     pub grace_seconds: Option<i64>,
 }
 
 impl PodRef {
-    /// Returns the patch of its status that says which node it is meant to go to, if it is still this pod.
+    /// Returns the status patch that nominates the node if it is still the same pod.
     #[must_use]
     pub fn nomination(&self) -> Value {
         json!({"metadata": {"uid": self.uid}, "status": {"nominatedNodeName": self.node.as_str()}})
     }
 }
 
-/// By what an action is known while it is being done, and after it failed.
+/// Identifies an action while it is in progress and after it failed.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActionKey(pub Arc<str>);
 
 impl Action {
-    /// Returns its key: two actions of one key are one.
+    /// Returns its key: actions with equal keys are the same.
     #[must_use]
     pub fn key(&self) -> ActionKey {
         let Self { change, effect } = self;
@@ -192,7 +192,8 @@ impl Action {
         ActionKey(text.into())
     }
 
-    /// Returns whether a change begins by it, as whoever plans anew sees it: a NodeClaim comes, or is marked as going.
+    /// Returns whether it starts a change that a new plan must see: it creates a NodeClaim or patches one, such as with
+    /// a removal mark.
     #[must_use]
     pub const fn begins_change(&self) -> bool {
         match &self.effect {
@@ -245,7 +246,7 @@ fn last(id: &str) -> &str {
 }
 
 impl fmt::Display for Effect {
-    /// Says what is done, for a line of progress.
+    /// Describes the side effect for a progress line.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::CreateClaim(claim) => write!(formatter, "create NodeClaim `{claim}`"),

@@ -1,21 +1,22 @@
-//! What a write changes of an object, and what it rests on: the operations of a JSON Patch, all or none.
+//! JSON Patches: the changes of a write to an object and their preconditions, applied atomically.
 //!
-//! A write that names the version of the whole object loses each time against whoever writes to it once a second: agents do
-//! that to Nodes. So it names the object by its UID, and of its fields those alone that it was decided by. A `test` that fails
-//! is a conflict: the next look shows what there is now. Must never set a list or a map as a whole that others write to too.
+//! A write that tests the whole object's version always loses against a writer that updates it every second, as agents
+//! do with Nodes. So a patch tests the object's UID, and only those fields on which the decision was based. A failed
+//! `test` is a conflict: the next look shows the current state. Never replaces a whole list or map that others write to
+//! as well.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 
-/// Where an object's labels are.
+/// Path of an object's labels.
 pub const LABELS: &str = "/metadata/labels";
-/// Where an object's annotations are.
+/// Path of an object's annotations.
 pub const ANNOTATIONS: &str = "/metadata/annotations";
-/// Where an object's finalizers are.
+/// Path of an object's finalizers.
 pub const FINALIZERS: &str = "/metadata/finalizers";
-/// Where a Node's taints are.
+/// Path of a Node's taints.
 pub const TAINTS: &str = "/spec/taints";
 
 /// The operations of a JSON Patch (RFC 6902).
@@ -23,13 +24,13 @@ pub const TAINTS: &str = "/spec/taints";
 pub struct Operations(Vec<Value>);
 
 impl Operations {
-    /// Changes the object of this UID, and no other of its name.
+    /// Starts a patch of the object with this UID, not just any of its name.
     #[must_use]
     pub fn of(uid: &str) -> Self {
         Self(Vec::new()).resting_on("/metadata/uid", &json!(uid))
     }
 
-    /// Rests on a value; `null`: on there being none.
+    /// Tests for a value; `null` tests that there is none.
     #[must_use]
     pub fn resting_on(self, path: &str, value: &Value) -> Self {
         self.and(json!({"op": "test", "path": path, "value": value}))
@@ -41,7 +42,7 @@ impl Operations {
         self.and(json!({"op": "add", "path": path, "value": value}))
     }
 
-    /// Sets entries of a map of texts that was seen like this. Others' entries stay.
+    /// Sets entries of a string map, given its observed state. Other entries are kept.
     #[must_use]
     pub fn with_entries<'e>(
         self,
@@ -53,7 +54,7 @@ impl Operations {
         let entries: BTreeMap<&str, &str> = entries.into_iter().filter(is_new).collect();
         match (entries.is_empty(), seen.is_empty()) {
             (true, _) => self,
-            // The API server keeps no empty map.
+            // The API server does not store empty maps.
             (false, true) => self.resting_on(map, &Value::Null).with(map, &json!(entries)),
             (false, false) => {
                 entries.iter().fold(self, |patch, (key, value)| patch.with(&place(map, key), &json!(value)))
@@ -61,7 +62,7 @@ impl Operations {
         }
     }
 
-    /// Rests on an entry of a map being as it was seen, which may be that it is not there.
+    /// Tests that an entry of a map is as observed, present or absent.
     #[must_use]
     pub fn resting_on_entry(self, map: &str, key: &str, seen: &BTreeMap<Arc<str>, Arc<str>>) -> Self {
         match seen.is_empty() {
@@ -70,25 +71,25 @@ impl Operations {
         }
     }
 
-    /// Takes an entry out of a map, where it still has this value.
+    /// Removes an entry from a map if it still has this value.
     #[must_use]
     pub fn without_entry(self, map: &str, (key, value): (&str, &str)) -> Self {
         let path = place(map, key);
         self.resting_on(&path, &json!(value)).and(json!({"op": "remove", "path": path}))
     }
 
-    /// Adds items to a list; `is_empty` says whether it was seen without any. Others' items stay.
+    /// Adds items to a list; `is_empty` tells whether it was empty when observed. Other items are kept.
     #[must_use]
     pub fn with_items(self, list: &str, is_empty: bool, items: Vec<Value>) -> Self {
         match (items.is_empty(), is_empty) {
             (true, _) => self,
-            // The API server keeps no empty list.
+            // The API server does not store empty lists.
             (false, true) => self.resting_on(list, &Value::Null).with(list, &Value::from(items)),
             (false, false) => items.iter().fold(self, |patch, item| patch.with(&format!("{list}/-"), item)),
         }
     }
 
-    /// Takes an object's finalizer off.
+    /// Removes an object's finalizer.
     #[must_use]
     pub fn without_finalizer<T: AsRef<str>>(self, seen: &[T], finalizer: &str) -> Self {
         let found = seen.iter().enumerate().rev().filter(|(_, known)| known.as_ref() == finalizer);
@@ -98,7 +99,7 @@ impl Operations {
         })
     }
 
-    /// Takes a Node's taints of a key off, in a list whose keys were seen like this; the others stay as they are.
+    /// Removes a Node's taints with a key, given the observed keys; others are kept.
     #[must_use]
     pub fn without_taint<T: AsRef<str>>(self, seen: &[T], key: &str) -> Self {
         let found = seen.iter().enumerate().rev().filter(|(_, known)| known.as_ref() == key);
@@ -108,7 +109,7 @@ impl Operations {
         })
     }
 
-    /// Returns the text that an entry of a map is set to, if it is set.
+    /// Returns the value to which an entry of a map is set, if it is.
     #[must_use]
     pub fn entry(&self, map: &str, key: &str) -> Option<&str> {
         let path = place(map, key);
@@ -121,7 +122,7 @@ impl Operations {
         value.filter_map(Value::as_str).next()
     }
 
-    /// Returns them as they are sent.
+    /// Returns the operations to send.
     #[must_use]
     pub fn as_slice(&self) -> &[Value] {
         &self.0
@@ -133,7 +134,7 @@ impl Operations {
     }
 }
 
-/// The place of an entry, as a JSON pointer has it.
+/// Returns the JSON pointer of an entry.
 fn place(map: &str, key: &str) -> String {
     format!("{map}/{}", key.replace('~', "~0").replace('/', "~1"))
 }

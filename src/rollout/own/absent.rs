@@ -1,7 +1,7 @@
-//! What a list does not show is not gone: it is asked for by its id before anything rests on that.
+//! Confirms that an unlisted object is gone: it is requested by its id before anything relies on that.
 //!
 //! Azure's lists lag, and any list can miss an item. A second VM, and the deletion of a Node, a NodeClaim or a network
-//! interface, wait until a request for the one object was answered with "not found".
+//! interface, wait until a request for that object has returned "not found".
 
 use std::fmt;
 use std::sync::Arc;
@@ -16,16 +16,17 @@ use crate::rollout::memory::Memory;
 use crate::rollout::outcome::Standing;
 use crate::world::seen::Seen;
 
-/// How long an answer holds, of the cloud's clock: what it is needed for is done within that.
+/// How long a confirmation is valid, in the cloud's clock: the dependent action happens within that time.
 pub(in crate::rollout) const HOLDS: SignedDuration = SignedDuration::from_mins(5);
 
-/// Of so many VMs that NodeClaims name, more than [`MISSING_SHARE`] per cent missing at once are taken for a fault of the list.
+/// If at least this many VMs named by NodeClaims are missing, and more than [`MISSING_SHARE`] per cent, the list is
+/// considered faulty.
 const MISSING_LEAST: usize = 5;
 
 /// See [`MISSING_LEAST`].
 const MISSING_SHARE: usize = 30;
 
-/// An object that no list shows.
+/// An unlisted object.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Absent {
     /// A VM, by id in lower case.
@@ -45,7 +46,7 @@ impl Absent {
         Self::Interface(id.to_ascii_lowercase().into())
     }
 
-    /// Whether a look shows it, or could not.
+    /// Returns whether a look shows the object, or could not read its list.
     pub(in crate::rollout) fn is_seen(&self, seen: &Seen) -> bool {
         match self {
             Self::Vm(id) => seen.vms.as_ref().is_none_or(|vms| vms.contains_key(id)),
@@ -67,7 +68,7 @@ impl fmt::Display for Absent {
 }
 
 impl Ground<'_> {
-    /// Has it asked whether an object is gone that no list shows; nothing where that is known.
+    /// Returns the action that confirms that an unlisted object is gone; `None` if it is confirmed.
     pub(in crate::rollout) fn confirm(&self, change: &ChangeId, absent: Absent) -> Option<Standing> {
         match confirmed(self.memory, &absent, self.world.at) {
             true => None,
@@ -76,14 +77,14 @@ impl Ground<'_> {
     }
 }
 
-/// Whether it was confirmed of late that an object is gone.
+/// Returns whether an object was recently confirmed to be gone.
 pub(in crate::rollout) fn confirmed(memory: &Memory, absent: &Absent, now: Timestamp) -> bool {
     let holds = memory.wait(HOLDS);
     memory.confirmed.get(absent).is_some_and(|at| now.duration_since(*at) <= holds)
 }
 
-/// Says that more VMs are missing at once than go by themselves: nothing starts then. Counted are those that NodeClaims name
-/// which are neither deleted nor on their way out.
+/// Reports that more VMs are missing at the same time than plausible; then nothing is started. Counts the VMs that
+/// NodeClaims name, unless these are deleted or being removed.
 #[must_use]
 pub fn too_many_missing(seen: &Seen) -> Option<String> {
     let (claims, vms) = (seen.claims.as_ref()?, seen.vms.as_ref()?);

@@ -1,8 +1,9 @@
-//! What is due of NodeClaims that no plan carries: one that a finished plan left, another process or a person made.
+//! Maintains NodeClaims that belong to no plan in progress: left by a finished plan, or created by another process or a
+//! person.
 //!
-//! Once a NodeClaim exists, everything that happens to its node belongs to the claim, whoever started it. What is due follows
-//! from the objects alone, at every look anew: a node that comes late is registered and initialized; what never came, and what
-//! is gone, is rolled back. Must never touch a node that has joined and is there: removing it is for a plan to decide.
+//! Once a NodeClaim exists, its node's lifecycle belongs to the claim, whoever started it. The actions that are due
+//! derive from the objects alone, at every look: a late node is registered and initialized; one that never joined or is
+//! gone is rolled back. Never touches a node that has joined and exists: removing it is for a plan to decide.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -24,19 +25,20 @@ use crate::rollout::outcome::Standing;
 use crate::world::seen::{Provisioning, Seen, SeenClaim, SeenNode, SeenVm, Whole};
 use serde_json::json;
 
-/// How long a VM may take to join: Karpenter's time for registration, from the claim's creation.
+/// How long a VM may take to join: Karpenter's registration timeout, from the claim's creation.
 const JOIN_WAIT: SignedDuration = SignedDuration::from_mins(15);
 
-/// How long a VM of ours may have no NodeClaim, in lists that are whole, before it is collected.
+/// How long a VM of this cluster may lack a NodeClaim, in complete lists, before it is deleted as orphaned.
 const ORPHAN_WAIT: SignedDuration = SignedDuration::from_mins(5);
 
-/// Of so many VMs of ours, more than [`ORPHANS_SHARE`] per cent without a NodeClaim are taken for a fault of the list of claims.
+/// If at least this many of the cluster's VMs lack a NodeClaim, and more than [`ORPHANS_SHARE`] per cent, the list of
+/// claims is considered faulty.
 const ORPHANS_LEAST: usize = 5;
 
 /// See [`ORPHANS_LEAST`].
 const ORPHANS_SHARE: usize = 30;
 
-/// Notes since when claims have no Node, and VMs no claim, before it is asked what is due.
+/// Records since when claims have had no Node, and VMs no claim. Call before computing what is due.
 pub fn look(memory: &mut Memory, seen: &Seen, keeping: Keeping<'_>) {
     memory.look(seen);
     let Some(world) = seen.whole() else {
@@ -60,33 +62,33 @@ pub fn look(memory: &mut Memory, seen: &Seen, keeping: Keeping<'_>) {
     }
 }
 
-/// What is due of what no plan carries.
+/// Due actions for objects that belong to no plan.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Due {
-    /// What may be done now.
+    /// Actions that may start now.
     pub actions: Vec<Action>,
-    /// What waits: the object, and for what.
+    /// Waits: the object, and what it waits for.
     pub waits: Vec<(Arc<str>, String)>,
 }
 
-/// Who is looked after, and who is not.
+/// Which claims are maintained, and which belong to plans.
 #[derive(Clone, Copy, Debug)]
 pub struct Keeping<'a> {
-    /// The cluster whose claims these are.
+    /// The cluster that owns the claims.
     pub cluster: &'a ClusterIdentity,
-    /// The claims that changes in flight carry.
+    /// Claims that belong to changes in flight.
     pub carried: &'a BTreeSet<ClaimName>,
-    /// The changes in flight, by which VMs whose claim is yet to be listed are known.
+    /// Changes in flight, which identify VMs whose claim is not listed yet.
     pub changes: &'a BTreeSet<ChangeId>,
 }
 
-/// Returns what is due. Nothing, where a part of the world could not be read.
+/// Returns what is due; nothing if a part of the world could not be read.
 #[must_use]
 pub fn due(seen: &Seen, memory: &Memory, keeping: Keeping<'_>) -> Due {
     let Some(world) = seen.whole() else { return Due::default() };
     let mut due = Due::default();
     for (name, claim) in world.claims {
-        // Whatever removes it goes on with it.
+        // The plan that removes it continues that.
         if keeping.carried.contains(name) || Removing::of(claim).is_some() {
             continue;
         }
@@ -104,7 +106,7 @@ pub fn due(seen: &Seen, memory: &Memory, keeping: Keeping<'_>) -> Due {
     due
 }
 
-/// The change that made a claim, or one of its own: what is done of it is told under that.
+/// Returns the change that created a claim, or one named after it: actions are reported under it.
 fn change_of(name: &ClaimName, claim: &SeenClaim) -> ChangeId {
     let item = claim.annotations.get(mark::ITEM).cloned();
     ChangeId(item.unwrap_or_else(|| format!("nodeclaim {name}").into()))
@@ -120,7 +122,7 @@ impl Due {
     }
 }
 
-/// One claim, and what is known of it.
+/// One claim, with its context.
 struct One<'a> {
     world: Whole<'a>,
     memory: &'a Memory,
@@ -134,7 +136,7 @@ impl<'a> One<'a> {
     fn next(&self) -> Option<Standing> {
         match self.node() {
             Some(found) if self.claim.deleting_since.is_none() => self.joined(found),
-            // Who deletes a claim whose node is there has it drained: that is a plan's.
+            // A claim that is deleted while its node exists has to be drained first, by a plan.
             Some(_) => None,
             None => self.without_node(),
         }
@@ -148,7 +150,8 @@ impl<'a> One<'a> {
         self.claim.provider_id.as_deref()?.strip_prefix("azure://")
     }
 
-    /// The Node is there: it is registered and initialized whenever it can be, and the claim says whether it is Ready.
+    /// Handles an existing Node: registers and initializes it as soon as possible, and copies its `Ready` condition to
+    /// the claim.
     fn joined(&self, found: (&NodeName, &SeenNode)) -> Option<Standing> {
         let Self { world, claim, name, .. } = self;
         if let Some(effect) = join::next((name, claim), found, world.at) {
@@ -167,7 +170,7 @@ impl<'a> One<'a> {
         Some(self.act(patch_status((name, claim), "say whether it is Ready of", &[conditions])))
     }
 
-    /// There is no Node: it is waited for; what has not come in its time, or is gone, is rolled back.
+    /// Handles a missing Node: waits for it, and rolls back if it does not join in time or is gone.
     fn without_node(&self) -> Option<Standing> {
         let Self { world, memory, claim, .. } = self;
         let wait = memory.wait(JOIN_WAIT);
@@ -175,7 +178,7 @@ impl<'a> One<'a> {
             return Some(self.roll_back());
         }
         let since = match claim.is(REGISTERED) {
-            // Its Node was there.
+            // Its Node had joined.
             true => *memory.nodeless.get(self.name)?,
             false => claim.since(LAUNCHED).filter(|_| claim.is(LAUNCHED)).or(claim.created)?,
         };
@@ -193,7 +196,7 @@ impl<'a> One<'a> {
         Some(self.roll_back())
     }
 
-    /// VMs, then network interfaces, then the claim: each is asked for by its id before what rests on its absence.
+    /// Deletes VMs, then network interfaces, then the claim; each absence is confirmed by id before the next step.
     fn roll_back(&self) -> Standing {
         if let Some(vm) = self.vms().next() {
             return match vm.state {
@@ -227,7 +230,7 @@ impl<'a> One<'a> {
         let_claim_go(&self.change, self.name, self.claim)
     }
 
-    /// The VMs of the claim that are ours: the one that it names, and those that were made for it.
+    /// Returns the claim's VMs that belong to this cluster: the one that it names, and those created for it.
     fn vms(&self) -> impl Iterator<Item = &'a SeenVm> {
         let (cluster, named) = (self.keeping.cluster, self.vm_id());
         let item = self.claim.annotations.get(mark::ITEM).cloned();
@@ -266,7 +269,7 @@ impl<'a> One<'a> {
     }
 }
 
-/// VMs of ours that no NodeClaim knows: where their Node runs pods they stay and are reported, else they go.
+/// Deletes this cluster's VMs without a NodeClaim; if their Node runs workload pods, keeps and reports them.
 fn collect(world: Whole<'_>, memory: &Memory, keeping: Keeping<'_>, due: &mut Due) {
     let orphans: Vec<&SeenVm> = orphans(world, keeping).collect();
     let ours = world.vms.values().filter(|vm| foreign(&vm.tags, keeping.cluster, None).is_none()).count();
@@ -303,7 +306,8 @@ fn collect(world: Whole<'_>, memory: &Memory, keeping: Keeping<'_>, due: &mut Du
     leftover_nodes(world, memory, keeping, due);
 }
 
-/// Nodes of VMs that were ours and are gone, which a controller of Kubernetes may never delete: they carry our finalizer.
+/// Deletes Nodes whose VM, once this cluster's, is gone: Kubernetes' controllers cannot, because the Nodes have
+/// Karpenter's finalizer.
 fn leftover_nodes(world: Whole<'_>, memory: &Memory, keeping: Keeping<'_>, due: &mut Due) {
     let claimed: BTreeSet<String> = claimed(world);
     for (name, node) in world.nodes {
@@ -333,14 +337,14 @@ fn leftover_nodes(world: Whole<'_>, memory: &Memory, keeping: Keeping<'_>, due: 
     }
 }
 
-/// The VMs that claims name, by id in lower case.
+/// Returns the VMs that claims name, by id in lower case.
 fn claimed(world: Whole<'_>) -> BTreeSet<String> {
     let ids =
         world.claims.values().filter_map(|claim| claim.provider_id.as_deref()?.strip_prefix("azure://"));
     ids.map(str::to_ascii_lowercase).collect()
 }
 
-/// VMs of ours that no NodeClaim knows and no change in flight makes.
+/// Returns this cluster's VMs that no NodeClaim knows and no change in flight creates.
 pub(in crate::rollout) fn orphans<'a>(
     world: Whole<'a>,
     keeping: Keeping<'a>,

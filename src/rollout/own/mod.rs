@@ -1,8 +1,8 @@
-//! Who owns what: whose a resource of Azure is, whether what no list shows is gone, and what is due of NodeClaims that no plan
-//! carries.
+//! Ownership: whose an Azure resource is, whether an unlisted object is gone, and what is due for NodeClaims that
+//! belong to no plan.
 //!
-//! Only a resource whose tags say that it is this cluster's is ever deleted.
-//! Names prove nothing: somebody may have made another resource of the same name, or have replaced the tags of ours.
+//! Only resources whose tags assign them to this cluster are ever deleted. Names prove nothing: someone may have
+//! created another resource with the same name, or replaced the tags of ours.
 
 pub(super) mod absent;
 pub mod life;
@@ -14,8 +14,8 @@ use crate::plan::execution::ClusterIdentity;
 use crate::plan::{ChangeId, mark};
 use crate::world::seen::Whole;
 
-/// Returns why a resource is not this cluster's to delete; nothing where its tags say that it is. Where a `change` is named,
-/// it must have been made for that one. Azure does not heed the case of tag names.
+/// Returns why a resource may not be deleted as this cluster's; `None` if its tags assign it to the cluster. If
+/// `change` is given, it must have been created for that change. Azure ignores the case of tag names.
 #[must_use]
 pub fn foreign(
     tags: &BTreeMap<Arc<str>, Arc<str>>,
@@ -56,8 +56,8 @@ pub(super) fn item_of(tags: &BTreeMap<Arc<str>, Arc<str>>) -> Option<&Arc<str>> 
     tag(tags, &mark::tag(mark::ITEM))
 }
 
-/// Returns whether a network interface belongs to a VM that is not ours, by their common name: it stays with that VM, which
-/// Azure keeps it for, whatever its own tags say.
+/// Returns whether a network interface belongs to a VM that is not this cluster's, by their common name: Azure keeps it
+/// for that VM, whatever its own tags say.
 pub(super) fn is_of_foreign_vm(interface: &str, world: Whole<'_>, cluster: &ClusterIdentity) -> bool {
     let name = |id: &str| id.rsplit('/').next().unwrap_or(id).to_ascii_lowercase();
     let of_name = name(interface);

@@ -1,7 +1,7 @@
-//! The daemonset pods that a node gets once it has joined.
+//! Daemonset pods that a node receives once it has joined.
 //!
-//! Kubernetes' own rule for a node that exists: its labels meet selector and affinity, its taints are
-//! tolerated. It never looks at free room: a daemonset pod that does not fit waits on its node all the same.
+//! Follows Kubernetes' rule for existing nodes: the labels match selector and affinity, and the taints are tolerated.
+//! Never checks free capacity: a daemonset pod that does not fit stays Pending on its node.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::taint::first_untolerated;
 use crate::model::{Node, Pod, PodKey, PodPlace, PodSpec, PodState, Requirements, Taint, Workload};
 use crate::snapshot::Daemon;
 
-/// Returns the pods that daemonsets have on this node.
+/// Returns the daemonset pods of this node.
 pub(super) fn pods_of<'a>(node: &'a Node, daemons: &'a [Daemon]) -> impl Iterator<Item = Pod> + 'a {
     let labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     let runs = move |daemon: &&Daemon| runs_on(&daemon.spec, &labels, &node.taints);

@@ -1,5 +1,5 @@
-//! What drivers of volumes say of a node that has joined: what they say of others of its size, and where Azure's says
-//! nothing of any, what the catalogue does, known or assumed.
+//! CSI drivers of a node that has joined: copied from nodes of the same size; Azure's disk driver otherwise from the
+//! catalog, known or assumed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use crate::model::storage::{CsiDriver, DISKS};
 use crate::model::{LabelKey, Node, ResourceName, SkuName, label};
 use crate::snapshot::Snapshot;
 
-/// Returns what each driver says. Where it differs about nodes of the size, the least it takes holds.
+/// Returns the drivers of a node. If nodes of the size differ, the lowest volume limit applies.
 pub(super) fn of(node: &Node, seen: &Snapshot) -> BTreeMap<Arc<str>, CsiDriver> {
     let size = |node: &Node| node.labels.get(&LabelKey::new(label::INSTANCE_TYPE)).cloned();
     let own = size(node);

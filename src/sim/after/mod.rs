@@ -1,7 +1,7 @@
-//! What a plan leads to, without Azure and without a cluster.
+//! Applies a plan in memory, without Azure and without a cluster.
 //!
-//! Synchronous and total. It does what the plan says and nothing more, as if every step succeeded: it never
-//! chooses, and it never corrects a plan.
+//! Synchronous and total. It applies exactly the plan, as if every step succeeded: it never chooses, and it never
+//! corrects a plan.
 
 mod daemon;
 mod drivers;
@@ -15,8 +15,8 @@ use crate::model::{
 use crate::plan::{Adopt, Change, ChangeId, ClaimSpec, Create, NodeShape, OldNew, Plan, Step, Update};
 use crate::snapshot::Snapshot;
 
-/// Returns the world after all waves of the plan: what was made carries its pods and daemonsets, what was
-/// deleted is gone, what was adopted has a claim. Pods of deleted nodes that the plan places nowhere wait.
+/// Returns the world after all waves of the plan: created nodes run their pods and daemonsets, deleted nodes are gone,
+/// adopted nodes have a claim. Pods of deleted nodes that the plan does not place become Pending.
 #[must_use]
 pub fn after(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
     let mut world = World::of(snapshot);
@@ -33,7 +33,7 @@ pub fn after(snapshot: &Snapshot, plan: &Plan) -> Snapshot {
     world.into_snapshot()
 }
 
-/// The world while the plan is carried out.
+/// The world while the plan is applied.
 struct World<'a> {
     seen: &'a Snapshot,
     nodes: BTreeMap<NodeName, Node>,
@@ -89,7 +89,7 @@ impl<'a> World<'a> {
     }
 
     fn bind(&mut self, pods: &[PodKey], node: &NodeName) {
-        // Room is kept, and nobody comes.
+        // Placeholder pods only reserve capacity; they are never bound.
         for key in pods.iter().filter(|key| !key.is_placeholder()) {
             if let Some(pod) = self.pods.get_mut(key) {
                 pod.place = PodPlace::Bound(node.clone());
@@ -97,7 +97,8 @@ impl<'a> World<'a> {
         }
     }
 
-    /// Daemons leave with their node, others wait, unless a node that was made first has them already.
+    /// Removes the daemonset pods of a node; other pods become Pending unless they were already bound to a node created
+    /// earlier.
     fn drain(&mut self, node: &NodeName) {
         let here = |pod: &Pod| matches!(&pod.place, PodPlace::Bound(place) if place == node);
         self.pods.retain(|_, pod| !(pod.is_daemon && here(pod)));
@@ -109,7 +110,7 @@ impl<'a> World<'a> {
     fn into_snapshot(self) -> Snapshot {
         let Self { seen, mut nodes, mut pods, made } = self;
         pods.values_mut().for_each(|pod| pod.state.nominated = None);
-        // What was asked of single nodes is done, or was refused.
+        // Requests for single nodes are now done or refused.
         for node in nodes.values_mut() {
             node.claimed.drift.take_if(|drift| drift.is_asked());
         }
@@ -137,7 +138,7 @@ impl<'a> World<'a> {
             assumptions: seen.assumptions.clone(),
             assumes_system_node: seen.assumes_system_node,
             supposed: Supposed { wishes: Wishes::default(), ..seen.supposed.clone() },
-            // Who was to give way has, and who was preempted has another place, or waits.
+            // Victims are gone by now; preempted pods have another node or are Pending.
             preemptions: Vec::new(),
             quota: seen.quota.clone(),
             azure: None,
@@ -145,7 +146,7 @@ impl<'a> World<'a> {
     }
 }
 
-/// Returns a node that was made and has joined: named after its VM, without startup taints.
+/// Returns a created node that has joined: named after its VM, without startup taints.
 fn joined(create: &Create, claim: &ClaimSpec, shape: &NodeShape, seen: &Snapshot) -> Node {
     let mut labels = shape.labels.clone();
     labels.insert(LabelKey::new(label::HOSTNAME), create.vm.clone());

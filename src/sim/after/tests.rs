@@ -1,4 +1,4 @@
-//! What plans lead to.
+//! Results of applying plans.
 
 use super::after;
 use crate::model::{NodeStage, PodPlace};
@@ -31,8 +31,8 @@ fn after_the_plan_nodes_carry_their_pods_and_daemons() {
     assert_eq!(bound, ["default/web-1", "default/web-2", "kube-system/agent-aks-general-6a32amb4as"]);
 }
 
-/// A judged plan whose changes are replaced by one with these steps, read back from its file. The judge would
-/// refuse it: no plan makes such changes yet, and carrying them out is to be known before one does.
+/// Returns a checked plan whose changes are replaced by one with these steps, read back from its file. The checker
+/// would reject it: no plan contains such changes yet, but their effect must be known before one does.
 fn plan_of(change: Change, steps: &[Step]) -> Plan {
     let mut plan = sample::example_plan();
     let id = crate::plan::ChangeId("abcdefghij".into());

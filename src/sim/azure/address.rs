@@ -1,12 +1,13 @@
-//! Addresses of the nodes' subnet.
+//! IP addresses of the nodes' subnet.
 
 use core::net::Ipv4Addr;
 use std::collections::BTreeSet;
 
-/// Azure keeps the network's and the broadcast address, the gateway and two for DNS.
+/// Addresses that Azure reserves: the network and broadcast addresses, the gateway and two for DNS.
 pub(crate) const RESERVED: u32 = 5;
 
-/// The first address of a prefix and how many it has. At most 29 bits, or none would be left.
+/// Returns the first address of a prefix and the number of its addresses. The prefix has at most 29 bits: a longer one
+/// has no usable address.
 pub(crate) fn range(prefix: &str) -> Option<(u32, u32)> {
     let (address, bits) = prefix.split_once('/')?;
     let address: Ipv4Addr = address.parse().ok()?;
@@ -15,17 +16,18 @@ pub(crate) fn range(prefix: &str) -> Option<(u32, u32)> {
     Some((u32::from(address) & !(count - 1), count))
 }
 
-/// The lowest addresses of a prefix that nobody has; none where there are too few. Azure gives the fourth and on.
+/// Returns the lowest free addresses of a prefix, or `None` if there are too few. Azure assigns addresses from the
+/// fourth on.
 pub(crate) fn free(prefix: &str, taken: &BTreeSet<u32>, in_use: u32, wanted: usize) -> Option<Vec<u32>> {
     let (first, count) = range(prefix)?;
     let from = first.saturating_add(RESERVED - 1).saturating_add(in_use);
-    // The last address is the broadcast's.
+    // The last address is the broadcast address.
     let last = first.saturating_add(count - 1);
     let found: Vec<u32> = (from..last).filter(|address| !taken.contains(address)).take(wanted).collect();
     (found.len() == wanted).then_some(found)
 }
 
-/// An address as text.
+/// Formats an address.
 pub(crate) fn text(address: u32) -> String {
     Ipv4Addr::from(address).to_string()
 }

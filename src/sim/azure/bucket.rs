@@ -1,4 +1,4 @@
-//! Throttling: token buckets by subscription and by resource, with the sizes that Azure states.
+//! Throttling: token buckets per subscription and per resource, with Azure's documented sizes.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use jiff::Timestamp;
 
 use super::{ArmError, Call};
 
-/// A bucket's size: how many requests it holds, and how many come back a minute.
+/// Size of a bucket: its capacity in requests, and how many are refilled per minute.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Size {
     capacity: i64,
@@ -17,7 +17,7 @@ const fn size(capacity: i64, refill: i64) -> Size {
     Size { capacity, refill }
 }
 
-// Azure Resource Manager limits a principal and subscription; compute limits by operation, for the subscription and
+// Azure Resource Manager limits per principal and subscription; compute limits per operation, for the subscription and
 // for each VM.
 const READS: Size = size(250, 25 * 60);
 const WRITES: Size = size(200, 10 * 60);
@@ -32,7 +32,7 @@ const COMPUTE_OPERATION_ONE: Size = size(45, 15);
 const NETWORK_WRITE: Size = size(1_000, 200);
 const NETWORK_READ: Size = size(10_000, 2_000);
 
-/// A request's part of a bucket, in thousandths of a request a minute: what makes refilling whole numbers.
+/// One request in bucket units: 60,000, so that the refill per millisecond is an integer.
 const ONE: i64 = 60_000;
 
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl Bucket {
         Self { size, level: size.capacity * ONE, at }
     }
 
-    /// Takes one request: what is left, or how many seconds to wait.
+    /// Takes one request: returns the remaining requests, or the seconds to wait.
     fn take(&mut self, now: Timestamp, speed: u32) -> Result<i64, i64> {
         let millis = now.duration_since(self.at).as_millis();
         let passed = i64::try_from(millis).unwrap_or(i64::MAX).max(0).saturating_mul(i64::from(speed));
@@ -63,15 +63,15 @@ impl Bucket {
     }
 }
 
-/// All buckets that have been touched.
+/// All buckets that have been used.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Buckets {
     by_name: BTreeMap<String, Bucket>,
 }
 
 impl Buckets {
-    /// Takes one request from each bucket of a call, and tells what is left. A refused request takes nothing from the
-    /// buckets after the one that refused it.
+    /// Takes one request from each bucket of a call and reports the remaining requests in `headers`. A refused request
+    /// takes nothing from the buckets after the one that refused it.
     pub(crate) fn take(
         &mut self,
         call: &Call<'_>,
@@ -116,11 +116,11 @@ fn too_many(label: &str, size: Size, wait: i64) -> ArmError {
     ArmError::new(429, "OperationNotAllowed", message).with_header("Retry-After", wait.max(1).to_string())
 }
 
-/// The provider's buckets of a request.
+/// The resource provider's buckets for a request.
 struct Policy {
     name: &'static str,
     all: Size,
-    /// The bucket of the one resource.
+    /// The bucket of the single resource.
     one: Option<Size>,
     is_shown: bool,
 }
@@ -130,7 +130,7 @@ impl Policy {
         let mut all = vec![(self.name.to_owned(), self.all, self.name.to_owned())];
         if let Some(size) = self.one {
             let lower = call.lower();
-            // An extension counts for its VM.
+            // An extension counts towards its VM.
             let resource = lower.iter().take(8).copied().collect::<Vec<_>>().join("/");
             all.push((format!("{} {resource}", self.name), size, format!("{}Resource", self.name)));
         }

@@ -1,4 +1,4 @@
-//! A request to ARM, taken apart.
+//! Parsed requests to ARM.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -9,7 +9,7 @@ use crate::sim::draw::Draw;
 use crate::sim::faults::Faults;
 use crate::sim::http::Request;
 
-/// What a handler may use beside the subscription itself.
+/// Context of a handler besides the subscription itself.
 #[derive(Debug)]
 pub(crate) struct Stage<'a> {
     pub(crate) now: Timestamp,
@@ -25,7 +25,7 @@ pub(crate) struct Call<'a> {
     pub(crate) method: &'a str,
     /// The path's segments, as written.
     segments: Vec<String>,
-    /// The same in lower case, for comparing.
+    /// The segments in lower case, for comparison.
     lower: Vec<String>,
     pub(crate) api_version: String,
 }
@@ -39,22 +39,22 @@ impl<'a> Call<'a> {
         Self { request, method: request.method.as_str(), segments, lower, api_version }
     }
 
-    /// The segments in lower case.
+    /// Returns the segments in lower case.
     pub(crate) fn lower(&self) -> Vec<&str> {
         self.lower.iter().map(String::as_str).collect()
     }
 
-    /// A segment as it was written, empty if there is none.
+    /// Returns a segment as written, empty if there is none.
     pub(crate) fn segment(&self, at: usize) -> &str {
         self.segments.get(at).map_or("", String::as_str)
     }
 
-    /// The resource's path, without the query.
+    /// Returns the resource's path without the query.
     pub(crate) fn path(&self) -> String {
         format!("/{}", self.segments.join("/"))
     }
 
-    /// The body, which must be a JSON object.
+    /// Returns the body, which must be a JSON object.
     pub(crate) fn body(&self) -> Result<Value, ArmError> {
         match serde_json::from_slice::<Value>(&self.request.body) {
             Ok(body @ Value::Object(_)) => Ok(body),
@@ -66,26 +66,26 @@ impl<'a> Call<'a> {
         }
     }
 
-    /// An absolute URL on the host that the request was sent to.
+    /// Returns an absolute URL on the host that received the request.
     pub(crate) fn absolute(&self, path_and_query: &str) -> String {
         let host = self.request.head("host").unwrap_or("management.azure.com");
         format!("https://{host}{path_and_query}")
     }
 }
 
-/// The resource type of a path and what it is about: `Microsoft.Compute/virtualMachines/extensions`.
+/// The resource type of a path: `Microsoft.Compute/virtualMachines/extensions`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ResourceType {
     /// Provider and type, in lower case.
     pub(crate) lower: String,
-    /// As the request wrote it.
+    /// Provider and type, as written in the request.
     pub(crate) written: String,
-    /// The type without its provider, as the request wrote it.
+    /// The type without its provider, as written in the request.
     pub(crate) leaf: String,
 }
 
 impl Call<'_> {
-    /// The resource type that the path names.
+    /// Returns the resource type that the path names.
     pub(crate) fn resource_type(&self) -> ResourceType {
         let Some(at) = self.lower.iter().rposition(|segment| segment == "providers") else {
             let is_group = self.lower.get(2).is_some_and(|segment| segment == "resourcegroups");

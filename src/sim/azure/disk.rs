@@ -1,4 +1,4 @@
-//! Managed disks: made with their VM, deleted with it or by themselves.
+//! Managed disks: created with their VM, deleted with it or on their own.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub(crate) struct Disk {
     pub(crate) account_type: String,
     pub(crate) zone: Option<String>,
     pub(crate) created: Timestamp,
-    /// The lower-case name of the VM that has it.
+    /// The lower-case name of the VM that it is attached to.
     pub(crate) machine: Option<String>,
     pub(crate) image: Value,
     pub(crate) tags: Value,
@@ -47,7 +47,7 @@ pub(crate) fn answer(
             .map(|disk| Answer::json(200, &shown(azure, disk)))
             .ok_or_else(|| ArmError::not_found(KIND, call.segment(7), call.segment(3))),
         "DELETE" => delete(azure, call, stage, &name),
-        // Disks of nodes come with their VMs.
+        // Disks of nodes are created with their VMs.
         method => Err(ArmError::method_not_allowed(method)),
     }
 }

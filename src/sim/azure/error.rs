@@ -1,10 +1,10 @@
-//! Errors as ARM sends them.
+//! ARM errors.
 
 use serde_json::{Value, json};
 
 use crate::sim::http::Answer;
 
-/// An error of ARM.
+/// An ARM error.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ArmError {
     pub(crate) status: u16,
@@ -60,7 +60,7 @@ impl ArmError {
         self
     }
 
-    /// The `error` member of bodies and of failed operations.
+    /// Returns the `error` member of bodies and of failed operations.
     pub(crate) fn object(&self) -> Value {
         let mut error = json!({"code": self.code, "message": self.message});
         if !self.details.is_empty() {

@@ -1,4 +1,4 @@
-//! VMs that were there before the simulation began: made from what their nodes say of themselves.
+//! VMs that exist before the simulation starts, derived from the fields of their nodes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use super::{Azure, address, managed_cluster, network, nic, vm};
 use crate::sim::draw::Draw;
 use crate::sim::json::{members, text};
 
-/// A node that stands on a VM.
+/// A node that runs on a VM.
 #[derive(Clone, Debug)]
 pub(crate) struct Existing<'a> {
     /// The VM's name.
@@ -23,7 +23,7 @@ pub(crate) struct Existing<'a> {
 }
 
 impl Azure {
-    /// Adds the VM of a node, with NIC and OS disk, as Karpenter would have made them.
+    /// Adds the VM of a node, with NIC and OS disk, as Karpenter would have created them.
     pub(crate) fn add_existing(&mut self, existing: &Existing<'_>, now: Timestamp, draw: Draw) {
         let label = |key: &str| {
             members(existing.node, "/metadata/labels")
@@ -82,7 +82,7 @@ impl Azure {
         if let Some(pool) = pool {
             tags.insert("karpenter.sh_nodepool".to_owned(), pool.to_owned());
         }
-        // What nodeform writes on a claim it writes on the VM, with `_` for `/`.
+        // nodeform writes its annotations on a claim also as VM tags, with `_` for `/`.
         for (key, value) in
             existing.claim.into_iter().flat_map(|claim| members(claim, "/metadata/annotations"))
         {
@@ -167,7 +167,7 @@ impl Azure {
     }
 }
 
-/// What a VM's body is made of.
+/// Inputs of a VM's body.
 struct Facts<'a> {
     size: &'a str,
     zone: Option<&'a str>,

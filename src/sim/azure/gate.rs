@@ -1,10 +1,10 @@
-//! What every request to ARM passes first: token, throttling, API version, permission.
+//! Checks that precede every request to ARM: token, throttling, API version, permission.
 
 use super::{ArmError, Azure, Call, Stage};
 use crate::sim::faults::Occasion;
 use crate::sim::reader;
 
-/// Which API versions are served: one for each type, those that nodeform speaks.
+/// Supported API versions: one for each type, the one that nodeform uses.
 const VERSIONS: [(&str, &str); 18] = [
     ("microsoft.resources/tags", "2024-07-01"),
     ("microsoft.resources/subscriptions", "2022-12-01"),
@@ -26,7 +26,7 @@ const VERSIONS: [(&str, &str); 18] = [
     ("microsoft.network/loadbalancers", "2024-03-01"),
 ];
 
-/// Lets a call in, or says why not. What is left of the buckets goes into `headers` either way.
+/// Admits a call or returns the error. The remaining requests of the buckets are added to `headers` in either case.
 pub(crate) fn pass(
     azure: &mut Azure,
     call: &Call<'_>,
@@ -57,7 +57,7 @@ pub(crate) fn pass(
     permitted(azure, call)
 }
 
-/// Lets the identity that only reads do nothing else.
+/// Refuses writes of the read-only identity.
 fn only_reads(azure: &mut Azure, call: &Call<'_>) -> Result<(), ArmError> {
     let is_reader = call.request.bearer().is_some_and(|token| azure.reader_tokens.contains(token));
     if !is_reader || matches!(call.method, "GET" | "HEAD") {
@@ -96,7 +96,7 @@ fn authenticated(azure: &Azure, call: &Call<'_>, stage: &Stage<'_>) -> Result<()
     }
 }
 
-/// Operations of providers are polled in the version that their address names.
+/// Returns whether the type is a provider's operation; operations are polled with the version in their URL.
 fn is_operation(kind: &str) -> bool {
     kind.starts_with("microsoft.compute/locations/operations")
         || kind.starts_with("microsoft.network/locations/operations")
@@ -139,7 +139,7 @@ fn permitted(azure: &Azure, call: &Call<'_>) -> Result<(), ArmError> {
         "POST" => "action",
         _ => "write",
     };
-    // Whoever may see the subscription may see what it is.
+    // Read access to the subscription itself needs no further permission.
     if kind.lower == "microsoft.resources/subscriptions" {
         return Ok(());
     }
@@ -150,7 +150,7 @@ fn permitted(azure: &Azure, call: &Call<'_>) -> Result<(), ArmError> {
     Err(denied(azure, &action, &call.path(), "AuthorizationFailed"))
 }
 
-/// Whether the identity may use another resource in a write, such as joining a subnet.
+/// Checks that the identity may use another resource in a write, such as joining a subnet.
 pub(crate) fn may_use(azure: &Azure, action: &str, id: &str) -> Result<(), ArmError> {
     if allows(&azure.settings.permissions, action) {
         return Ok(());
@@ -166,7 +166,7 @@ fn denied(azure: &Azure, action: &str, scope: &str, code: &str) -> ArmError {
     ArmError::new(403, code, message)
 }
 
-/// Whether one of the actions, with `*` for any text, is this one.
+/// Returns whether one of the actions matches this one; `*` matches any text.
 pub(crate) fn allows(actions: &[String], action: &str) -> bool {
     actions.iter().any(|pattern| matches(&pattern.to_lowercase(), &action.to_lowercase()))
 }

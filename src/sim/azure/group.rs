@@ -1,4 +1,4 @@
-//! The subscription, its resource groups, and what the identity may do in them.
+//! The subscription, its resource groups, and the identity's permissions in them.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ pub(crate) fn subscription(azure: &Azure) -> Answer {
     )
 }
 
-/// The groups that exist: the cluster's and its nodes', and the one of a virtual network elsewhere.
+/// Returns the existing groups: the cluster's, its nodes', and that of a virtual network elsewhere.
 fn names(azure: &Azure) -> Vec<String> {
     let subnet = azure.settings.subnet_id();
     let of_subnet = subnet.split('/').nth(4).map(str::to_owned);
@@ -28,7 +28,7 @@ fn names(azure: &Azure) -> Vec<String> {
         .collect()
 }
 
-/// Says no where there is no such group.
+/// Returns an error if the group does not exist.
 pub(crate) fn exists(azure: &Azure, group: &str, written: &str) -> Result<(), ArmError> {
     let found = names(azure).iter().any(|name| name.to_lowercase() == group);
     if found { Ok(()) } else { Err(ArmError::group_not_found(written)) }

@@ -1,4 +1,4 @@
-//! Images of community galleries.
+//! Images in community galleries.
 
 use serde_json::{Value, json};
 
@@ -43,7 +43,7 @@ pub(crate) fn versions(
     Ok(page::answer(azure, call, stage, all.into_iter().map(|(name, value)| (name, move || value))))
 }
 
-/// Whether there is the image that a VM asks for.
+/// Checks that the image of a VM exists.
 pub(crate) fn check(azure: &Azure, reference: &Value) -> Result<(), ArmError> {
     let given = |name: &str| reference.get(name).and_then(Value::as_str);
     let Some(id) = given("communityGalleryImageId") else {

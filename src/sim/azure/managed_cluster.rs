@@ -1,4 +1,4 @@
-//! The managed cluster and its agent pools, as AKS describes them.
+//! The managed cluster and its agent pools, as AKS returns them.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ pub(crate) fn answer(
     }
 }
 
-/// The identity that AKS makes for the kubelets of a cluster.
+/// Returns the identity that AKS creates for the kubelets of a cluster.
 pub(crate) fn kubelet_identity(settings: &SimulatedAzure) -> Value {
     let about = format!("kubelet identity {}", settings.cluster_arm_id());
     let draw = crate::sim::draw::Draw::new(0);

@@ -1,6 +1,6 @@
-//! The ARM face: resources, their operations, and the protocol around them.
+//! The ARM API: resources, their operations, and the protocol around them.
 //!
-//! Names compare without regard to case and are shown as they were first written.
+//! Names are case-insensitive and shown as first written.
 
 mod address;
 mod bucket;
@@ -58,19 +58,19 @@ pub(crate) struct Azure {
     /// Disks by lower-case name.
     pub(crate) disks: BTreeMap<String, Disk>,
     pub(crate) operations: BTreeMap<String, Operation>,
-    /// Access tokens and until when they are valid.
+    /// Access tokens and their expiry.
     tokens: BTreeMap<String, Timestamp>,
     client_secret: Sensitive,
-    /// The secret of the identity that only reads, and its access tokens.
+    /// The client secret and the access tokens of the read-only identity.
     pub(crate) reader_secret: Sensitive,
     reader_tokens: BTreeSet<String>,
-    /// What that identity tried to write.
+    /// Refused writes of that identity.
     pub(crate) refused: Vec<String>,
-    /// The certificate authority of the API server, PEM, if it has one.
+    /// The certificate authority of the API server, PEM, if set.
     pub(crate) ca_certificate: Option<String>,
     buckets: Buckets,
     requests: u64,
-    /// `vmId`s of VMs that have ended since somebody last asked.
+    /// `vmId`s of VMs that have ended since the last `take_gone`.
     gone: Vec<String>,
 }
 
@@ -97,12 +97,12 @@ impl Azure {
         }
     }
 
-    /// The VM sizes of the SKU list, by name.
+    /// Returns the VM sizes of the SKU list, by name.
     pub(crate) fn sizes(&self) -> impl Iterator<Item = &Sku> {
         self.skus.values()
     }
 
-    /// What of a request faults go by.
+    /// Returns the request properties that fault rules match.
     pub(crate) fn occasion(&self, request: &Request) -> Occasion {
         Occasion::of(&Call::of(request))
     }
@@ -138,17 +138,17 @@ impl Azure {
         operation::end(self, stage, id);
     }
 
-    /// A VM whose creation was told as failed runs after all.
+    /// Starts a VM whose creation was reported as failed.
     pub(crate) fn appears_late(&mut self, stage: &mut Stage<'_>, name: &str) {
         vm::appears_late(self, stage, name);
     }
 
-    /// Azure takes a spot VM back.
+    /// Evicts a spot VM.
     pub(crate) fn reclaimed(&mut self, stage: &mut Stage<'_>, vm_id: &str) {
         vm::reclaimed(self, stage, vm_id);
     }
 
-    /// Takes back the running spot VMs that a rule of faults names, by their names.
+    /// Evicts the running spot VMs that a fault rule matches, in the order of their names.
     pub(crate) fn evict_running(&mut self, stage: &mut Stage<'_>, at: usize) {
         let spot: Vec<(String, Occasion)> = self
             .machines
@@ -163,12 +163,12 @@ impl Azure {
         }
     }
 
-    /// Takes the `vmId`s of VMs that have ended since this was last asked.
+    /// Takes the `vmId`s of VMs that have ended since the last call.
     pub(crate) fn take_gone(&mut self) -> Vec<String> {
         std::mem::take(&mut self.gone)
     }
 
-    /// The operations that have not ended, in brief.
+    /// Returns a summary of the operations that have not ended.
     pub(crate) fn running_operations(&self) -> Vec<Value> {
         let running = self.operations.values().filter(|operation| operation.ended.is_none());
         running
@@ -176,17 +176,17 @@ impl Azure {
             .collect()
     }
 
-    /// The SKU of a size, by its name in any case.
+    /// Returns the SKU of a size; names are case-insensitive.
     pub(crate) fn sku(&self, size: &str) -> Option<&Sku> {
         self.skus.get(&size.to_lowercase())
     }
 
-    /// The machine of this `vmId`.
+    /// Returns the machine of this `vmId`.
     pub(crate) fn machine_by_id(&self, vm_id: &str) -> Option<&Machine> {
         self.machines.values().find(|machine| machine.vm_id == vm_id)
     }
 
-    /// The id of a resource in the node resource group.
+    /// Returns the id of a resource in the node resource group.
     pub(crate) fn id(&self, kind: &str, name: &str) -> String {
         format!(
             "/subscriptions/{}/resourceGroups/{}/providers/{kind}/{name}",

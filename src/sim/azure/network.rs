@@ -1,4 +1,4 @@
-//! What AKS has laid for the nodes: virtual network and subnet, security group, load balancer.
+//! Network resources that AKS provides for the nodes: virtual network and subnet, security group, load balancer.
 
 use serde_json::{Value, json};
 
@@ -70,7 +70,7 @@ fn network(azure: &Azure, known: &SubnetId) -> Value {
     })
 }
 
-/// The subnet names every IP configuration in it: who counts them knows how many addresses are free.
+/// Returns the subnet. It lists every IP configuration in it, so clients can count the free addresses.
 fn subnet(azure: &Azure, known: &SubnetId) -> Value {
     let network = &azure.settings.network;
     let id = format!("{}/subnets/{}", network_id(azure, known), known.subnet);
@@ -85,7 +85,7 @@ fn subnet(azure: &Azure, known: &SubnetId) -> Value {
         "ipConfigurations": configurations, "delegations": [],
         "privateEndpointNetworkPolicies": "Disabled", "privateLinkServiceNetworkPolicies": "Enabled",
     });
-    // In a network that AKS manages the security group lies on the subnet; in a user's, on the NICs.
+    // In a network managed by AKS, the security group is attached to the subnet; in a user's network, to the NICs.
     if network.subnet_id.is_none() {
         properties["networkSecurityGroup"] = json!({"id": security_group_id(azure)});
     }
@@ -118,12 +118,12 @@ pub(crate) fn security_group(
     one_or_all(azure, call, stage, (name, body, rest))
 }
 
-/// The outbound pool of the cluster's load balancer, which nodes join.
+/// Returns the id of a backend pool of the cluster's load balancer.
 pub(crate) fn pool_id(azure: &Azure, pool: &str) -> String {
     format!("{}/backendAddressPools/{pool}", azure.id("Microsoft.Network/loadBalancers", "kubernetes"))
 }
 
-/// The pools that nodes can be members of.
+/// The backend pools that nodes can join.
 pub(crate) const POOLS: [&str; 2] = ["aksOutboundBackendPool", "kubernetes"];
 
 pub(crate) fn load_balancer(
@@ -158,7 +158,7 @@ pub(crate) fn load_balancer(
     one_or_all(azure, call, stage, ("kubernetes".to_owned(), body, rest))
 }
 
-/// A type of which the node resource group has one.
+/// Answers for a type of which the node resource group has exactly one resource.
 fn one_or_all(
     azure: &Azure,
     call: &Call<'_>,

@@ -1,4 +1,4 @@
-//! Long-running operations: what they do when they end, and how they are polled.
+//! Long-running operations: their effects when they end, and how they are polled.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::sim::agenda::{Event, azure_time};
 use crate::sim::faults::Ending;
 use crate::sim::http::Answer;
 
-/// What an operation does when it ends. Names are in lower case.
+/// Effect of an operation when it ends. Names are in lower case.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Task {
     MakeVm(String),
@@ -47,11 +47,11 @@ pub(crate) struct Operation {
     pub(crate) task: Task,
     pub(crate) started: Timestamp,
     pub(crate) ended: Option<Timestamp>,
-    /// Why it failed.
+    /// The error with which it failed.
     pub(crate) error: Option<ArmError>,
-    /// Whether another operation took its place.
+    /// Whether another operation superseded it.
     pub(crate) is_canceled: bool,
-    /// What is to become of it, by the faults that were on when it began.
+    /// How it will end, given the faults that were active when it started.
     pub(crate) ending: Ending,
     api_version: String,
 }
@@ -67,7 +67,7 @@ impl Operation {
     }
 }
 
-/// Begins an operation that ends after a while.
+/// Starts an operation that ends after a wait.
 pub(crate) fn begin(
     azure: &mut Azure,
     call: &Call<'_>,
@@ -93,7 +93,7 @@ pub(crate) fn begin(
     id
 }
 
-/// The address of an operation's state; with `monitor`, the one that ends with the resource's own answer.
+/// Returns the URL of an operation's status; with `monitor`, the URL that ends with the resource's own answer.
 pub(crate) fn address(azure: &Azure, call: &Call<'_>, id: &str, monitor: bool) -> String {
     let Some(operation) = azure.operations.get(id) else { return String::new() };
     let provider = operation.task.provider();
@@ -108,7 +108,7 @@ pub(crate) fn address(azure: &Azure, call: &Call<'_>, id: &str, monitor: bool) -
     ))
 }
 
-/// The same answer with the headers by which an operation is polled.
+/// Returns the answer with the headers for polling an operation.
 pub(crate) fn announced(azure: &Azure, call: &Call<'_>, id: &str, answer: Answer) -> Answer {
     let is_delete = azure.operations.get(id).is_some_and(|operation| operation.task.is_delete());
     let mut answer =
@@ -119,7 +119,7 @@ pub(crate) fn announced(azure: &Azure, call: &Call<'_>, id: &str, answer: Answer
     answer
 }
 
-/// Answers a poll, of either address.
+/// Answers a poll of either URL.
 pub(crate) fn poll(azure: &Azure, call: &Call<'_>, id: &str) -> Result<Answer, ArmError> {
     let operation = azure.operations.get(id).ok_or_else(|| {
         ArmError::new(404, "NotFound", format!("The entity '{id}' was not found in this location."))
@@ -158,7 +158,7 @@ fn shown(azure: &Azure, operation: &Operation) -> Value {
     body
 }
 
-/// Ends an operation: what it was for happens.
+/// Ends an operation and applies its effect.
 pub(crate) fn end(azure: &mut Azure, stage: &mut Stage<'_>, id: &str) {
     let Some(operation) = azure.operations.get(id) else { return };
     if operation.ended.is_some() || operation.is_canceled {
@@ -186,7 +186,7 @@ pub(crate) fn end(azure: &mut Azure, stage: &mut Stage<'_>, id: &str) {
     }
 }
 
-/// Ends the operations of a resource that a newer one takes the place of.
+/// Cancels the running operations of a resource that a newer one supersedes.
 pub(crate) fn preempt(azure: &mut Azure, now: Timestamp, holds: impl Fn(&Task) -> bool) {
     for operation in azure.operations.values_mut() {
         if operation.ended.is_none() && holds(&operation.task) {

@@ -1,4 +1,4 @@
-//! Lists in pages.
+//! Paged lists.
 
 use serde_json::{Value, json};
 
@@ -6,8 +6,8 @@ use super::{Azure, Call, Stage};
 use crate::sim::faults::Occasion;
 use crate::sim::http::{Answer, decoded};
 
-/// Answers a list of named resources, ordered by their lower-case names. The next page begins after the name in the
-/// token. Each resource says what it shows, and is asked for that if it is on the page.
+/// Answers a list of named resources, ordered by their lower-case names. The next page starts after the name in the
+/// token. A resource is rendered only if it is on the page.
 pub(crate) fn answer<N: AsRef<str>, F: FnOnce() -> Value>(
     azure: &Azure,
     call: &Call<'_>,
@@ -25,7 +25,7 @@ pub(crate) fn answer<N: AsRef<str>, F: FnOnce() -> Value>(
     let (names, page): (Vec<N>, Vec<Value>) =
         rest.by_ref().take(size).map(|(name, shown)| (name, shown())).unzip();
     let has_more = rest.next().is_some();
-    // Moved in: the macro would copy a page whole.
+    // Moved, because the macro would copy the whole page.
     let mut body = Value::from_iter([("value", page)]);
     let is_cut = has_more && stage.faults.cuts_list(&Occasion::of(call), stage.now);
     if let (Some(last), true, false) = (names.last(), has_more, is_cut) {
@@ -34,7 +34,7 @@ pub(crate) fn answer<N: AsRef<str>, F: FnOnce() -> Value>(
     Answer::json(200, &body)
 }
 
-/// The target of the next page: the same query with another token.
+/// Returns the target of the next page: the same query with another token.
 fn next_target(target: &str, last: &str) -> String {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let kept: Vec<&str> = query

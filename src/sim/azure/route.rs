@@ -1,4 +1,4 @@
-//! Paths of ARM to their handlers.
+//! Routes ARM paths to their handlers.
 
 use serde_json::Value;
 
@@ -23,7 +23,7 @@ pub(crate) fn answer(azure: &mut Azure, call: &Call<'_>, stage: &mut Stage<'_>) 
     }
 }
 
-/// What a path within a resource group names, in lower case.
+/// The resource that a path within a resource group names, in lower case.
 struct Place<'a> {
     group: &'a str,
     provider: &'a str,
@@ -48,7 +48,7 @@ fn in_group(
         ("microsoft.network", ["virtualnetworks", rest @ ..]) => {
             only_get(call, || network::virtual_network(azure, call, (place.group, rest)))
         }
-        // Nothing else lies outside the node resource group.
+        // All other resources are in the node resource group.
         (_, _) if !is_node_group => outside(call, place),
         ("microsoft.compute", ["virtualmachines", rest @ ..]) => vm::answer(azure, call, stage, rest),
         ("microsoft.compute", ["disks", rest @ ..]) => disk::answer(azure, call, stage, rest),
@@ -63,7 +63,7 @@ fn in_group(
     }
 }
 
-/// A list outside the node resource group is empty, a single resource unknown. Nothing can be made there.
+/// Answers for other resource groups: lists are empty, single resources are not found, and nothing can be created.
 fn outside(call: &Call<'_>, place: &Place<'_>) -> Result<Answer, ArmError> {
     match (call.method, place.rest) {
         ("GET", [_]) => Ok(Answer::json(200, &serde_json::json!({"value": []}))),
@@ -124,9 +124,9 @@ pub(crate) fn unknown(call: &Call<'_>) -> ArmError {
     )
 }
 
-/// The tags of a body: names to texts.
+/// Checks the tags of a body: a map of names to strings.
 pub(crate) fn tags_of(body: &Value) -> Result<(), ArmError> {
-    // ARM's limits for tags of one resource.
+    // ARM's limit of tags per resource.
     const TAGS_MAX: usize = 50;
     if body.get("tags").is_some_and(|tags| !tags.is_object() && !tags.is_null()) {
         return Err(ArmError::new(

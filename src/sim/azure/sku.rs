@@ -1,4 +1,4 @@
-//! SKUs: the list as ARM shows it, and what the simulated Azure itself reads out of it.
+//! SKUs: the list as ARM shows it, and the properties that the simulator reads from it.
 
 use std::collections::BTreeMap;
 
@@ -20,15 +20,15 @@ pub(crate) struct Sku {
     pub(crate) is_arm64: bool,
     pub(crate) zones: Vec<String>,
     pub(crate) can_be_spot: bool,
-    /// The largest ephemeral OS disk in the cache or on the temporary disk, whichever is larger, in bytes.
+    /// The largest possible ephemeral OS disk, on the cache or the temporary disk, whichever is larger, in bytes.
     pub(crate) ephemeral_bytes: u64,
-    /// Whether the subscription may not use it anywhere in the region.
+    /// Whether the subscription may not use the size anywhere in the region.
     pub(crate) is_restricted: bool,
     pub(crate) restricted_zones: Vec<String>,
 }
 
 impl Sku {
-    /// Reads a size out of an entry of the list; none for what is no VM size or lacks its size.
+    /// Reads a size from an entry of the list; `None` if it is not a VM size or lacks a required property.
     pub(crate) fn of(entry: &Value) -> Option<Self> {
         if text(entry, "/resourceType")? != "virtualMachines" {
             return None;
@@ -74,7 +74,7 @@ fn restrictions<'a>(entry: &'a Value, kind: &'a str) -> impl Iterator<Item = &'a
     values(entry, "/restrictions").iter().filter(move |restriction| text(restriction, "/type") == Some(kind))
 }
 
-/// `3.5` to 3584: a decimal number of GiB in MiB, without floats.
+/// Converts a decimal number of GiB to MiB without floats: `3.5` to 3584.
 fn mib_of_gb(text: &str) -> Option<u64> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let fraction = fraction.get(..fraction.len().min(6))?;
@@ -82,7 +82,7 @@ fn mib_of_gb(text: &str) -> Option<u64> {
     whole.parse::<u64>().ok()?.checked_mul(1024)?.checked_add(fraction.parse::<u64>().ok()? * 1024 / parts)
 }
 
-/// The list, of the region that the filter names. Azure sends it in one page.
+/// Returns the list for the region in the filter. Azure sends it as one page.
 pub(crate) fn list(azure: &Azure, call: &Call<'_>) -> Result<Answer, ArmError> {
     let filter = call.request.query("$filter");
     let location = filter.as_deref().map(location_of).transpose()?;
@@ -97,7 +97,7 @@ pub(crate) fn list(azure: &Azure, call: &Call<'_>) -> Result<Answer, ArmError> {
     Ok(Answer::json(200, &BTreeMap::from([("value", value)])))
 }
 
-/// `location eq 'westeurope'`, the only filter that Azure knows here.
+/// Parses `location eq 'westeurope'`, the only filter that Azure supports here.
 fn location_of(filter: &str) -> Result<String, ArmError> {
     let words: Vec<&str> = filter.split_whitespace().collect();
     match words.as_slice() {

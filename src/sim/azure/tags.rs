@@ -1,4 +1,4 @@
-//! The tags of any resource, by ARM's own resource `tags/default` below it.
+//! Tags of any resource, through ARM's resource `tags/default` below it.
 
 use serde_json::{Map, Value, json};
 
@@ -6,10 +6,10 @@ use super::{ArmError, Azure, Call, nic, route, vm};
 use crate::sim::http::Answer;
 use crate::sim::json::text_or_empty;
 
-/// Where a path ends that means the tags of the resource before it.
+/// Path suffix that addresses the tags of the resource before it.
 const END: [&str; 4] = ["providers", "microsoft.resources", "tags", "default"];
 
-/// The path of the tagged resource, if this one means its tags.
+/// Returns the path of the tagged resource, if this path addresses its tags.
 pub(crate) fn tagged<'a>(rest: &'a [&'a str]) -> Option<&'a [&'a str]> {
     rest.strip_suffix(&END)
 }
@@ -50,14 +50,15 @@ pub(crate) fn answer(azure: &mut Azure, call: &Call<'_>, resource: &[&str]) -> R
     Ok(Answer::json(200, &body))
 }
 
-/// The tags that a body gives.
+/// Returns the tags of a body.
 fn given(body: &Value) -> Result<Map<String, Value>, ArmError> {
     let tags = body.pointer("/properties/tags").cloned().unwrap_or_else(|| json!({}));
     route::tags_of(&json!({"tags": tags}))?;
     Ok(tags.as_object().cloned().unwrap_or_default())
 }
 
-/// Names of tags compare without regard to case; what is deleted must have the value that is given, if one is.
+/// Applies a tag patch. Tag names are case-insensitive; a delete that gives a value requires the tag to have that
+/// value.
 fn patched(
     mut tags: Map<String, Value>,
     operation: &str,
@@ -91,7 +92,7 @@ fn patched(
     Ok(tags)
 }
 
-/// Where the tags of a resource are kept, if it is there.
+/// Returns the stored tags of a resource, if it exists.
 fn slot<'a>(azure: &'a mut Azure, resource: &[&str]) -> Option<&'a mut Value> {
     match resource {
         ["virtualmachines", name] => azure.machines.get_mut(*name).map(vm::Machine::tags_mut),

@@ -7,7 +7,7 @@ use super::{Azure, Stage};
 use crate::sim::agenda::later;
 use crate::sim::http::{Answer, Request, decoded};
 
-/// Answers a request for a token; none if it is another.
+/// Answers a token request; `None` for other requests.
 pub(crate) fn answer(azure: &mut Azure, request: &Request, stage: &Stage<'_>) -> Option<Answer> {
     let path = request.path();
     let mut parts = path.trim_matches('/').split('/');
@@ -22,7 +22,7 @@ pub(crate) fn answer(azure: &mut Azure, request: &Request, stage: &Stage<'_>) ->
     })
 }
 
-/// A request for a token that is refused, in the words of Microsoft Entra.
+/// A refused token request, in the words of Microsoft Entra.
 struct Fault {
     status: u16,
     error: &'static str,
@@ -98,7 +98,7 @@ fn granted(azure: &mut Azure, tenant: &str, request: &Request, stage: &Stage<'_>
     )
 }
 
-/// Whether a secret is that of the identity that only reads.
+/// Returns whether a secret belongs to the read-only identity.
 fn is_of_reader(azure: &Azure, secret: &str) -> bool {
     !secret.is_empty() && secret == azure.reader_secret.reveal()
 }
@@ -123,7 +123,7 @@ fn check_proof(
     };
     let is_typed =
         assertion_type.as_deref() == Some("urn:ietf:params:oauth:client-assertion-type:jwt-bearer");
-    // Whose key signed it the simulator cannot know; its form it can.
+    // The simulator cannot verify the signature, only the form.
     if is_typed && assertion.split('.').count() == 3 && assertion.split('.').all(|part| !part.is_empty()) {
         Ok(())
     } else {
@@ -131,7 +131,7 @@ fn check_proof(
     }
 }
 
-/// A token in the form of a JWT, since clients read tenant and end out of it. Its signature is drawn.
+/// Returns a token in JWT form, because clients read tenant and expiry from it. Its signature is random.
 fn access_token(azure: &Azure, stage: &Stage<'_>, seconds: i64) -> String {
     let encode = |value: &Value| data_encoding::BASE64URL_NOPAD.encode(value.to_string().as_bytes());
     let second = stage.now.as_second();

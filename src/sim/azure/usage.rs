@@ -1,4 +1,4 @@
-//! Quota: what is in use, and what a new VM would need.
+//! Quota: current usage, and what a new VM requires.
 
 use std::collections::BTreeSet;
 
@@ -7,14 +7,15 @@ use serde_json::{Value, json};
 use super::{ArmError, Azure, Sku};
 use crate::sim::http::Answer;
 
-/// The names of the limits that count all families together.
+/// The names of the limits that apply to all families together.
 const REGIONAL: &str = "cores";
 const SPOT: &str = "lowPriorityCores";
 
-/// What the regional limits are where settings say nothing: more than any family's, so that families bind first.
+/// Multiple of the family quota that regional limits have by default: higher than any family's, so that family limits
+/// bind first.
 const REGIONAL_FACTOR: u64 = 10;
 
-/// Whose vCPUs count for a limit.
+/// Returns the vCPUs that count towards a limit.
 fn used(azure: &Azure, limit: &str) -> u64 {
     azure
         .machines
@@ -37,7 +38,7 @@ fn limit(azure: &Azure, name: &str) -> u64 {
     })
 }
 
-/// Whether a VM of this size may be made, by quota. Azure looks at it when the VM is asked for.
+/// Checks the quota for a VM of this size. Azure checks it when the VM is requested.
 pub(crate) fn check(azure: &Azure, sku: &Sku, is_spot: bool) -> Result<(), ArmError> {
     let limits: &[&str] = if is_spot { &[SPOT] } else { &[sku.family.as_str(), REGIONAL] };
     for name in limits {
@@ -49,7 +50,7 @@ pub(crate) fn check(azure: &Azure, sku: &Sku, is_spot: bool) -> Result<(), ArmEr
     Ok(())
 }
 
-/// The error of a limit that is exceeded: (limit, in use, needed).
+/// Returns the error of an exceeded limit: (limit, in use, needed).
 pub(crate) fn exceeded(azure: &Azure, name: &str, (most, current, needed): (u64, u64, u64)) -> ArmError {
     let what = match name {
         REGIONAL => "Total Regional Cores quota".to_owned(),

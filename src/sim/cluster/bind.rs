@@ -1,4 +1,4 @@
-//! `pods/binding`: a scheduler's decision.
+//! `pods/binding`: binds a pod to the node that a scheduler chose.
 
 use jiff::Timestamp;
 use serde_json::json;
@@ -52,7 +52,7 @@ pub(crate) fn assign(store: &mut Store, name: &Name, node: &str, now: Timestamp)
     });
 }
 
-/// Sets a condition of an object, by its type. The time of an unchanged status is kept.
+/// Sets a condition of an object, by its type. An unchanged status keeps its transition time.
 pub(crate) fn set_condition(object: &mut serde_json::Value, condition: serde_json::Value) {
     let Some(conditions) = crate::sim::json::list_mut(object, &["status", "conditions"]) else { return };
     let found = conditions.iter_mut().find(|known| known.get("type") == condition.get("type"));

@@ -1,4 +1,4 @@
-//! Bodies of requests to values.
+//! Parses request bodies.
 
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ pub(crate) fn json(body: &[u8]) -> Result<Value, Refusal> {
     })
 }
 
-/// Reads a body of YAML, of which JSON is a part.
+/// Reads a YAML body; JSON is a subset.
 pub(crate) fn yaml(body: &[u8]) -> Result<Value, Refusal> {
     no_protobuf(body)?;
     if let Ok(value) = serde_json::from_slice(body) {
@@ -24,7 +24,8 @@ pub(crate) fn yaml(body: &[u8]) -> Result<Value, Refusal> {
         .map_err(|error| Refusal::bad_request(format!("error decoding YAML: {error}")))
 }
 
-/// Kubernetes' binary form begins with a word of its own. It is refused as the API server refuses what it cannot read.
+/// Refuses Kubernetes' protobuf format, recognized by its magic bytes, as the API server refuses a format that it
+/// cannot read.
 fn no_protobuf(body: &[u8]) -> Result<(), Refusal> {
     if !body.starts_with(b"k8s\0") {
         return Ok(());

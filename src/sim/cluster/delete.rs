@@ -1,4 +1,4 @@
-//! DELETE of one object and of all that a selector names.
+//! DELETE of one object and of all objects that a selector matches.
 
 use std::sync::Arc;
 
@@ -73,7 +73,7 @@ pub(crate) fn all(
     })))
 }
 
-/// Deletes an object; a namespace with all that is in it.
+/// Deletes an object; a namespace together with everything in it.
 fn delete(store: &mut Store, kind: KindId, name: &Name, grace: Grace, now: Timestamp) -> Option<Deleted> {
     if kind == NAMESPACES {
         let kinds: Vec<KindId> = store.kinds.all().map(|(id, _)| id).collect();
@@ -100,7 +100,7 @@ fn asked_grace(request: &Request, options: &Value) -> Option<i64> {
         .or_else(|| request.query("gracePeriodSeconds").and_then(|text| text.parse().ok()))
 }
 
-/// Whether the object is still the one that is meant.
+/// Checks the UID and resource version preconditions of a deletion.
 pub(crate) fn check(kind: &super::kinds::Kind, before: &Arc<Value>, options: &Value) -> Result<(), Refusal> {
     let name = text(before, "/metadata/name").unwrap_or_default();
     for (field, word) in [("uid", "UID"), ("resourceVersion", "ResourceVersion")] {
@@ -116,7 +116,7 @@ pub(crate) fn check(kind: &super::kinds::Kind, before: &Arc<Value>, options: &Va
     Ok(())
 }
 
-/// Takes the owner off everything that it owns.
+/// Removes the owner reference from all dependents of an owner.
 fn release_dependents(store: &mut Store, uid: &str) {
     let kinds: Vec<KindId> = store.kinds.all().map(|(id, _)| id).collect();
     for kind in kinds {

@@ -9,7 +9,7 @@ use super::route::extra_subresources;
 
 const VERBS: [&str; 8] = ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"];
 
-/// Answers a discovery path; none if it is another.
+/// Answers a discovery path; `None` for other paths.
 pub(crate) fn answer(kinds: &Kinds, path: &str) -> Option<Value> {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     match parts.as_slice() {
@@ -33,7 +33,7 @@ pub(crate) fn answer(kinds: &Kinds, path: &str) -> Option<Value> {
     }
 }
 
-/// The groups with their versions, the preferred one first.
+/// Returns the groups with their versions, the preferred one first.
 pub(crate) fn groups(kinds: &Kinds) -> BTreeMap<String, Vec<String>> {
     let mut groups: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for (_, kind) in kinds.all().filter(|(_, kind)| !kind.group.is_empty()) {

@@ -1,4 +1,4 @@
-//! `pods/eviction`: a deletion that PodDisruptionBudgets allow.
+//! `pods/eviction`: a deletion that respects PodDisruptionBudgets.
 
 use std::sync::Arc;
 
@@ -38,7 +38,7 @@ pub(crate) fn evict(
             spend(store, &budget_name, &budget, &pod, (now, is_dry_run(request)))?;
         }
     }
-    // The deletion that follows looks at the UID, once the budget is spent.
+    // The UID precondition belongs to the deletion, which follows after the budget was charged.
     check(&kind, &pod, &options)?;
     if !is_dry_run(request) {
         let grace = Grace { seconds: number(&options, "/gracePeriodSeconds") };
@@ -49,7 +49,7 @@ pub(crate) fn evict(
     Ok(Response::Answer(Answer::json(201, &status)))
 }
 
-/// Pods that a budget does not count: those that wait, have ended, or are going already.
+/// Returns whether budgets ignore a pod: it is Pending, has ended, or is already being deleted.
 fn is_unprotected(pod: &Value) -> bool {
     matches!(text(pod, "/status/phase"), Some("Pending" | "Succeeded" | "Failed"))
         || text(pod, "/metadata/deletionTimestamp").is_some()
@@ -71,7 +71,7 @@ fn budget_of(store: &Store, pod: &Value) -> Result<Option<(Name, Arc<Value>)>, R
     Ok(first)
 }
 
-/// Takes one disruption from a budget, or refuses.
+/// Takes one disruption from a budget, or refuses the eviction.
 fn spend(
     store: &mut Store,
     name: &Name,

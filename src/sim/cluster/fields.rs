@@ -1,8 +1,7 @@
-//! What the API server refuses of an object's fields, whoever writes it: labels that are too long or no labels, a `providerID`
-//! that changes, and fields that its kind does not have.
+//! Field validation on every write: invalid labels, changes of `providerID`, and unknown fields are refused.
 //!
-//! A real one drops unknown fields of whoever does not ask for `fieldValidation=Strict`; here they are refused, so that nothing
-//! is written that a real cluster would not keep. CEL rules are its job alone.
+//! A real API server drops unknown fields unless the client requests `fieldValidation=Strict`; here they are refused,
+//! so that clients never write fields that a real cluster would not keep. CEL rules are left to the real API server.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -13,7 +12,7 @@ use super::kinds::{Kind, KindId, NODES};
 use super::status::Refusal;
 use crate::sim::json::{list, members, text, text_or_empty};
 
-/// The longest that a label's value, or the name of its key, may be.
+/// Maximum length of a label's value and of the name in its key.
 const LABEL_MAX: usize = 63;
 
 /// The fields of every object's metadata.
@@ -35,7 +34,7 @@ const METADATA: [&str; 15] = [
     "uid",
 ];
 
-/// The definitions that this program brings, which worlds without CustomResourceDefinitions of their own go by.
+/// The definitions shipped with this program, used by worlds without CustomResourceDefinitions of their own.
 const DEFINITIONS: [&str; 7] = [
     include_str!("../../../crds/karpenter.sh_nodepools.yaml"),
     include_str!("../../../crds/karpenter.sh_nodeclaims.yaml"),
@@ -60,14 +59,14 @@ static SCHEMAS: LazyLock<BTreeMap<String, Value>> = LazyLock::new(|| {
     schemas.collect()
 });
 
-/// Refuses what no object of a kind may have. `before` is what is stored, if anything is.
+/// Refuses an object with invalid fields. `before` is the stored object, if any.
 pub(super) fn check(
     (id, kind): (KindId, &Kind),
     version: &str,
     (before, new): (Option<&Value>, &Value),
 ) -> Result<(), Refusal> {
     let name = text_or_empty(new, "/metadata/name");
-    // What is stored stays valid: only what is new is looked at.
+    // Stored fields and labels stay valid: only changes are checked.
     let stored = before.map(|before| unknown(kind, version, before)).unwrap_or_default();
     if let Some(unknown) = unknown(kind, version, new).into_iter().find(|path| !stored.contains(path)) {
         let message = format!(
@@ -92,7 +91,7 @@ pub(super) fn check(
     Ok(())
 }
 
-/// Why a text pair is no label.
+/// Returns why a key and value are not a valid label.
 fn no_label(key: &str, value: &str) -> Option<String> {
     let name = key.rsplit_once('/').map_or(key, |(_, name)| name);
     for text in [name, value] {
@@ -111,7 +110,7 @@ fn no_label(key: &str, value: &str) -> Option<String> {
     wrong.map(|text| format!("\"{text}\": {rule}"))
 }
 
-/// The fields that objects of a kind do not have, by their paths.
+/// Returns the paths of the fields that the kind does not have.
 fn unknown(kind: &Kind, version: &str, object: &Value) -> Vec<String> {
     let metadata = members(object, "/metadata").map(|(key, _)| key);
     let others = metadata.filter(|key| !METADATA.contains(&key.as_str()));

@@ -1,10 +1,10 @@
-//! Which kinds the API server knows: Kubernetes' own, and those of CustomResourceDefinitions.
+//! The kinds that the API server serves: built-in ones, and those of CustomResourceDefinitions.
 
 use serde_json::Value;
 
 use crate::sim::json::{is_true, list, text, text_or_empty};
 
-/// A kind by its place in the list.
+/// Index of a kind in the list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct KindId(usize);
 
@@ -21,19 +21,19 @@ pub(crate) struct Kind {
     pub(crate) has_status: bool,
     pub(crate) has_scale: bool,
     pub(crate) short_names: Vec<String>,
-    /// Whether a CustomResourceDefinition made it: strategic merge patches are refused then.
+    /// Whether it is defined by a CustomResourceDefinition; strategic merge patches are refused then.
     pub(crate) is_custom: bool,
-    /// Whether its definition lets no spec change, by the CEL rule `self == oldSelf`.
+    /// Whether its definition makes the spec immutable with the CEL rule `self == oldSelf`.
     pub(crate) is_spec_immutable: bool,
 }
 
 impl Kind {
-    /// The `apiVersion` of a version of this kind.
+    /// Returns the `apiVersion` of a version of this kind.
     pub(crate) fn api_version(&self, version: &str) -> String {
         if self.group.is_empty() { version.to_owned() } else { format!("{}/{version}", self.group) }
     }
 
-    /// The plural with its group, as messages name a resource.
+    /// Returns the plural with its group, as error messages name a resource.
     pub(crate) fn resource(&self) -> String {
         if self.group.is_empty() { self.plural.clone() } else { format!("{}.{}", self.plural, self.group) }
     }
@@ -51,8 +51,8 @@ pub(crate) const JOBS: KindId = KindId(8);
 pub(crate) const BUDGETS: KindId = KindId(9);
 pub(crate) const DEFINITIONS: KindId = KindId(10);
 
-/// `group version plural Kind scope subresources short-names`: `N` is namespaced, `C` cluster-scoped; `s` a status
-/// subresource, `c` a scale one. The first eleven have constants.
+/// `group version plural Kind scope subresources short-names`: `N` is namespaced, `C` cluster-scoped; `s` is a status
+/// subresource, `c` a scale subresource. The first eleven have constants.
 const BUILT_IN: &str = "\
 - v1 pods Pod N s po
 - v1 nodes Node C s no
@@ -109,7 +109,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kinds {
-    /// Kubernetes' own kinds.
+    /// Returns the built-in kinds.
     pub(crate) fn built_in() -> Self {
         Self { all: BUILT_IN.lines().filter_map(built_in).collect() }
     }
@@ -122,14 +122,14 @@ impl Kinds {
         self.all.iter().enumerate().map(|(at, kind)| (KindId(at), kind))
     }
 
-    /// The kind of a resource, if this version of its group is served.
+    /// Returns the kind of a resource, if this version of its group is served.
     pub(crate) fn by_plural(&self, group: &str, version: &str, plural: &str) -> Option<KindId> {
         self.find(|kind| {
             kind.group == group && kind.plural == plural && kind.versions.iter().any(|v| v == version)
         })
     }
 
-    /// The kind of an object, and the version it is written in.
+    /// Returns the kind of an object and the version in which it is written.
     pub(crate) fn of_object(&self, object: &Value) -> Option<(KindId, String)> {
         let api_version = text(object, "/apiVersion")?;
         let name = text(object, "/kind")?;
@@ -144,8 +144,8 @@ impl Kinds {
         self.all.iter().position(holds).map(KindId)
     }
 
-    /// Takes up the kind of a CustomResourceDefinition, or its newer form. Kinds never go again: their objects might
-    /// still be asked for.
+    /// Adds or updates the kind of a CustomResourceDefinition. Kinds are never removed: their objects may still be
+    /// requested.
     pub(crate) fn define(&mut self, definition: &Value) {
         let Some(kind) = custom(definition) else { return };
         match self.all.iter_mut().find(|known| known.group == kind.group && known.plural == kind.plural) {
@@ -182,8 +182,8 @@ fn custom(definition: &Value) -> Option<Kind> {
     let spec = definition.get("spec")?;
     let served: Vec<&Value> =
         list(spec, "/versions").iter().filter(|version| is_true(version, "/served")).collect();
-    // The stored version is the preferred one; Kubernetes prefers by age of the version's name, which for one
-    // version a kind is the same.
+    // The storage version is preferred. Kubernetes orders by version priority instead, which is the same for kinds with
+    // one version.
     let mut versions: Vec<(bool, String)> = served
         .iter()
         .map(|version| (!is_true(version, "/storage"), text_or_empty(version, "/name").to_owned()))
@@ -207,7 +207,7 @@ fn custom(definition: &Value) -> Option<Kind> {
     })
 }
 
-/// The one rule of a schema that is followed here.
+/// The only CEL rule that is enforced here.
 const IMMUTABLE: &str = "self == oldSelf";
 
 fn is_spec_immutable(version: &Value) -> bool {
@@ -215,8 +215,8 @@ fn is_spec_immutable(version: &Value) -> bool {
     list(version, rules).iter().any(|rule| text(rule, "/rule") == Some(IMMUTABLE))
 }
 
-/// Kinds that nodeform and Karpenter bring, for worlds that hold no CustomResourceDefinitions:
-/// `group version plural Kind short-name rule`; all are cluster-scoped and have a status. A spec with `i` never changes.
+/// Kinds that nodeform and Karpenter define, for worlds without CustomResourceDefinitions: `group version plural Kind
+/// short-name rule`; all are cluster-scoped and have a status. Rule `i`: the spec is immutable.
 const USUAL_CUSTOM: [&str; 7] = [
     "karpenter.sh v1 nodepools NodePool - -",
     "karpenter.sh v1 nodeclaims NodeClaim - i",
@@ -227,7 +227,7 @@ const USUAL_CUSTOM: [&str; 7] = [
     "nodeform.dev v1alpha1 nodeplanapprovals NodePlanApproval npa i",
 ];
 
-/// Definitions of the kinds that nodeform and Karpenter bring.
+/// Returns the definitions of the kinds that nodeform and Karpenter define.
 pub(crate) fn usual_definitions() -> Vec<Value> {
     USUAL_CUSTOM
         .iter()

@@ -1,4 +1,4 @@
-//! The Kubernetes face: what kube-apiserver answers, for kinds of any group.
+//! The Kubernetes API: kube-apiserver's answers, for kinds of any group.
 
 mod bind;
 mod body;
@@ -39,18 +39,18 @@ use super::reader;
 use super::sensitive::Sensitive;
 use route::{Route, Target};
 
-/// Where callers ask who they are.
+/// Path of SelfSubjectReview, where callers request their own identity.
 const WHO: &str = "/apis/authentication.k8s.io/v1/selfsubjectreviews";
 
-/// The cluster: its objects behind its API server.
+/// The cluster: its API server and objects.
 #[derive(Clone, Debug)]
 pub(crate) struct Cluster {
     pub(crate) store: Store,
     /// The kubeconfig's token.
     token: Sensitive,
-    /// The token of the identity that only reads.
+    /// The token of the read-only identity.
     pub(crate) reader_token: Sensitive,
-    /// What that identity tried to write.
+    /// Refused writes of that identity.
     pub(crate) refused: Vec<String>,
     version: String,
 }
@@ -110,7 +110,7 @@ impl Cluster {
         }
     }
 
-    /// Says as whom the API server knows the caller: the owner of the kubeconfig, or whom that impersonates.
+    /// Returns the caller's identity: the kubeconfig's user, or the impersonated user.
     fn who(request: &Request) -> Value {
         let name = request.head("impersonate-user").unwrap_or("kubernetes-admin");
         json!({
@@ -119,7 +119,7 @@ impl Cluster {
         })
     }
 
-    /// Looks who asks, and whether that identity may.
+    /// Authenticates and authorizes the caller.
     fn let_in(&mut self, request: &Request) -> Result<(), Refusal> {
         match request.bearer() {
             Some(token) if token == self.token.reveal() => Ok(()),
@@ -148,7 +148,7 @@ fn is_watch(request: &Request) -> bool {
     matches!(request.query("watch").as_deref(), Some("true" | "1"))
 }
 
-/// An answer of 200 with this body.
+/// Returns an answer with status 200 and this body.
 pub(crate) fn ok(body: &Value) -> Response {
     Response::Answer(Answer::json(200, body))
 }

@@ -1,11 +1,11 @@
-//! `/openapi/v3`: only what kubectl asks it for, whether a kind's PATCH takes `fieldValidation`. Schemas are left open,
-//! since this API server stores what it is given.
+//! `/openapi/v3`: only the part that kubectl reads, whether a kind's PATCH accepts `fieldValidation`. Schemas are
+//! omitted.
 
 use serde_json::{Map, Value, json};
 
 use super::kinds::{Kind, Kinds};
 
-/// Answers a path below `/openapi`; none if it is another.
+/// Answers a path below `/openapi`; `None` for other paths.
 pub(crate) fn answer(kinds: &Kinds, path: &str) -> Option<Value> {
     let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
     match parts.as_slice() {
@@ -25,7 +25,7 @@ pub(crate) fn answer(kinds: &Kinds, path: &str) -> Option<Value> {
     }
 }
 
-/// `api/v1` or `apis/<group>/<version>`.
+/// Returns `api/v1` or `apis/<group>/<version>`.
 fn root(kind: &Kind, version: &str) -> String {
     if kind.group.is_empty() { format!("api/{version}") } else { format!("apis/{}/{version}", kind.group) }
 }

@@ -1,4 +1,4 @@
-//! What the API server makes of an object before it stores it: names, defaults, what status may come from where.
+//! Normalizes objects before they are stored: names, defaults, and the status.
 
 use serde_json::{Value, json};
 
@@ -8,8 +8,8 @@ use super::status::Refusal;
 use super::store::Store;
 use crate::sim::json::{list, object, set, text, text_or_empty, unset};
 
-/// Makes an object ready to be created: its name, its namespace and defaults. Its status does not come from the
-/// creator where the kind has a status subresource.
+/// Prepares an object for creation: its name, namespace and defaults. Drops its status if the kind has a status
+/// subresource.
 pub(crate) fn new_object(store: &Store, route: &Route, mut new: Value) -> Result<Value, Refusal> {
     let kind = store.kinds.get(route.kind);
     check_kind(store, route, &new)?;
@@ -51,7 +51,7 @@ pub(crate) fn new_object(store: &Store, route: &Route, mut new: Value) -> Result
     {
         unset(&mut new, &["metadata", field]);
     }
-    // A kubelet registers its node together with its status; nobody else does.
+    // Only kubelets set the status on creation: they register their node together with it.
     if kind.has_status && route.kind != NODES {
         unset(&mut new, &["status"]);
     }
@@ -74,7 +74,7 @@ fn check_kind(store: &Store, route: &Route, new: &Value) -> Result<(), Refusal> 
     Ok(())
 }
 
-/// RFC 1123 subdomains; roles of RBAC may have any name that fits into a path.
+/// Checks for an RFC 1123 subdomain; RBAC objects may have any name that is valid in a path.
 fn is_valid_name(name: &str, is_free: bool) -> bool {
     if is_free {
         return !name.is_empty() && !name.contains(['/', '%']);
@@ -87,7 +87,7 @@ fn is_valid_name(name: &str, is_free: bool) -> bool {
         && bytes.iter().all(|byte| is_edge(byte) || matches!(byte, b'-' | b'.'))
 }
 
-/// Takes out what the API server does not store: maps and lists of metadata, and taints of a Node, that are empty.
+/// Removes fields that the API server does not store when empty: maps and lists of metadata, and taints of a Node.
 pub(crate) fn without_empty(kind: KindId, new: &mut Value) {
     let is_empty = |value: &Value| match value {
         Value::Object(map) => map.is_empty(),
@@ -103,7 +103,7 @@ pub(crate) fn without_empty(kind: KindId, new: &mut Value) {
     }
 }
 
-/// Fields that the API server fills in and others rely on.
+/// Sets defaults that the API server fills in and clients rely on.
 pub(crate) fn defaults(kind: KindId, new: &mut Value) {
     if kind == PODS {
         pod_defaults(new);
@@ -112,7 +112,7 @@ pub(crate) fn defaults(kind: KindId, new: &mut Value) {
     }
 }
 
-/// What a pod has when nobody said otherwise.
+/// Sets the defaults of a pod.
 pub(crate) fn pod_defaults(pod: &mut Value) {
     let spec = object(pod, "spec");
     for (field, value) in [
@@ -127,7 +127,7 @@ pub(crate) fn pod_defaults(pod: &mut Value) {
     ] {
         spec.entry(field).or_insert(value);
     }
-    // What the admission plugin DefaultTolerationSeconds adds.
+    // Tolerations that the admission plugin DefaultTolerationSeconds adds.
     for key in ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"] {
         let tolerations = list(pod, "/spec/tolerations");
         let is_there = tolerations.iter().any(|toleration| {
@@ -145,7 +145,7 @@ pub(crate) fn pod_defaults(pod: &mut Value) {
     }
 }
 
-/// `stringData` is only for writing: it becomes `data`.
+/// Moves `stringData`, which is write-only, to `data`.
 fn secret_defaults(secret: &mut Value) {
     if let Some(Value::Object(plain)) = unset(secret, &["stringData"]) {
         let data = object(secret, "data");

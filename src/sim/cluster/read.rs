@@ -1,4 +1,4 @@
-//! GET and LIST: selectors, pages, versions.
+//! GET and LIST: selectors, paging, resource versions.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use super::table;
 use crate::sim::http::{Request, Response};
 use crate::sim::json::set;
 
-/// What a list selects.
+/// Selection criteria of a list.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Selection {
     pub(crate) namespace: String,
@@ -41,7 +41,7 @@ impl Selection {
     }
 }
 
-/// An object as a version of its kind shows it.
+/// Returns an object as a version of its kind.
 pub(crate) fn shown(kind: &Kind, version: &str, object: &Value) -> Value {
     let mut object = object.clone();
     set(&mut object, &["apiVersion"], json!(kind.api_version(version)));
@@ -69,8 +69,8 @@ pub(crate) fn get(
     }
 }
 
-/// Lists in pages, if the request limits them. A page begins after the name that its token ends with, and says the
-/// revision of the first page, so that the whole reads as one.
+/// Lists objects, paged if the request sets a limit. A page starts after the name in its token, and has the resource
+/// version of the first page, so that the pages form one consistent list.
 pub(crate) fn list(
     store: &Store,
     route: &Route,
@@ -111,12 +111,12 @@ pub(crate) fn list(
     let mut body = json!({
         "kind": format!("{}List", kind.kind), "apiVersion": kind.api_version(&route.version), "metadata": metadata,
     });
-    // Moved in: the macro would copy a page whole.
+    // Moved, because the macro would copy the whole page.
     body["items"] = items.into();
     Ok(ok(&body))
 }
 
-/// Where the next page begins.
+/// Position at which the next page starts.
 struct Continue {
     revision: u64,
     after: Name,

@@ -1,14 +1,14 @@
-//! Paths of the API server: which kind, which objects, which subresource.
+//! API server paths: kind, objects, subresource.
 
 use super::kinds::{Kind, KindId, Kinds};
 use super::status::Refusal;
 use super::store::Name;
 
-/// What a path names.
+/// The target of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Route {
     pub(crate) kind: KindId,
-    /// The version that the path asks for.
+    /// The version requested by the path.
     pub(crate) version: String,
     /// Empty for all namespaces and for cluster-scoped kinds.
     pub(crate) namespace: String,
@@ -24,7 +24,7 @@ pub(crate) enum Target {
 }
 
 impl Route {
-    /// Reads a path below `/api` or `/apis`.
+    /// Parses a path below `/api` or `/apis`.
     pub(crate) fn of(kinds: &Kinds, path: &str) -> Result<Self, Refusal> {
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
         let (group, version, rest) = match parts.as_slice() {
@@ -32,7 +32,8 @@ impl Route {
             ["apis", group, version, rest @ ..] => (*group, *version, rest),
             _ => return Err(Refusal::no_such_path()),
         };
-        // `namespaces/x/pods` is pods in a namespace, `namespaces/x` and its subresources the namespace itself.
+        // `namespaces/x/pods` means the pods in a namespace; `namespaces/x` and its subresources mean the namespace
+        // itself.
         let (namespace, rest) = match rest {
             ["namespaces", namespace, plural, rest @ ..]
                 if !(group.is_empty() && ["status", "finalize"].contains(plural)) =>
@@ -58,7 +59,7 @@ impl Route {
         Ok(Self { kind, version: version.to_owned(), namespace: namespace.to_owned(), target, subresource })
     }
 
-    /// The name of the one object that the path names.
+    /// Returns the name of the single object that the path names.
     pub(crate) fn name(&self) -> Result<Name, Refusal> {
         match &self.target {
             Target::One(name) => Ok(Name::new(&self.namespace, name)),
@@ -67,7 +68,7 @@ impl Route {
     }
 }
 
-/// Subresources beside `status` and `scale`.
+/// Returns the subresources other than `status` and `scale`.
 pub(crate) fn extra_subresources(kind: &Kind) -> &'static [(&'static str, &'static str)] {
     match (kind.group.as_str(), kind.kind.as_str()) {
         ("", "Pod") => &[("eviction", "Eviction"), ("binding", "Binding")],

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::sim::json::{members, number, set, text_or_empty};
 
-/// The scale of a workload.
+/// Returns the scale of a workload.
 pub(crate) fn of(object: &Value) -> Value {
     let selector: Vec<String> = members(object, "/spec/selector/matchLabels")
         .filter_map(|(key, value)| Some(format!("{key}={}", value.as_str()?)))
@@ -23,7 +23,7 @@ pub(crate) fn of(object: &Value) -> Value {
     })
 }
 
-/// Gives a workload the replicas that a scale asks for.
+/// Sets the replicas of a workload from a scale.
 pub(crate) fn set_on(object: &mut Value, scale: &Value) {
     set(object, &["spec", "replicas"], json!(number(scale, "/spec/replicas").unwrap_or(0)));
 }

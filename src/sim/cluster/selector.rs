@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::sim::json::{list, text};
 
-/// A selector of labels.
+/// A label selector.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Labels {
     rules: Vec<Rule>,
@@ -26,7 +26,7 @@ enum Operator {
     DoesNotExist,
     Above(i64),
     Below(i64),
-    /// What no value meets.
+    /// Never matches.
     Never,
 }
 
@@ -66,7 +66,7 @@ impl Labels {
         Self { rules: labels.chain(expressions).collect() }
     }
 
-    /// Reads a list of requirements as node affinity has them.
+    /// Reads a list of requirements in the form of node affinity.
     pub(crate) fn of_requirements(requirements: &[Value]) -> Self {
         Self { rules: requirements.iter().filter_map(expression).collect() }
     }
@@ -75,12 +75,12 @@ impl Labels {
         self.rules.is_empty()
     }
 
-    /// Whether labels are selected, asked for by key.
+    /// Returns whether labels match, looked up by key.
     pub(crate) fn admit<'a>(&self, value_of: impl Fn(&str) -> Option<&'a str>) -> bool {
         self.rules.iter().all(|rule| rule.operator.admits(value_of(&rule.key)))
     }
 
-    /// Whether an object's labels are selected.
+    /// Returns whether an object's labels match.
     pub(crate) fn admit_object(&self, object: &Value) -> bool {
         let labels = object.pointer("/metadata/labels");
         self.admit(|key| labels.and_then(|labels| labels.get(key)).and_then(Value::as_str))
@@ -154,13 +154,13 @@ fn rule(part: &str) -> Result<Rule, String> {
     }
 }
 
-/// A selector of fields: all must hold.
+/// A field selector: all terms must hold.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Fields {
     rules: Vec<(String, bool, String)>,
 }
 
-/// The fields that kube-apiserver selects by, over all kinds.
+/// The fields that kube-apiserver supports in selectors, over all kinds.
 const FIELDS: [&str; 16] = [
     "metadata.name",
     "metadata.namespace",
@@ -203,7 +203,7 @@ impl Fields {
         Ok(Self { rules })
     }
 
-    /// Whether an object is selected. A field that it lacks is empty.
+    /// Returns whether an object matches. A missing field counts as empty.
     pub(crate) fn admit(&self, object: &Value) -> bool {
         self.rules.iter().all(|(field, wanted, value)| {
             let found = object.pointer(&format!("/{}", field.replace('.', "/")));

@@ -1,11 +1,11 @@
-//! `Status` objects, as kube-apiserver words them.
+//! `Status` objects, in kube-apiserver's words.
 
 use serde_json::{Value, json};
 
 use super::kinds::Kind;
 use crate::sim::http::Answer;
 
-/// A request that the API server refuses.
+/// A request refused by the API server.
 #[derive(Debug, Clone)]
 pub(crate) struct Refusal {
     pub(crate) code: u16,
@@ -59,24 +59,24 @@ impl Refusal {
         Self::new(405, "MethodNotAllowed", "the server does not allow this method on the requested resource")
     }
 
-    /// A refusal about one object.
+    /// Creates a refusal about one object.
     fn about(kind: &Kind, name: &str, code: u16, reason: &'static str, message: String) -> Self {
         let details = json!({"name": name, "group": kind.group, "kind": kind.plural});
         Self { code, reason, message, details }
     }
 
-    /// The same refusal with causes.
+    /// Returns the refusal with causes.
     pub(crate) fn caused_by(mut self, causes: Value) -> Self {
         crate::sim::json::set(&mut self.details, &["causes"], causes);
         self
     }
 
-    /// The answer.
+    /// Returns the answer.
     pub(crate) fn answer(&self) -> Answer {
         Answer::json(self.code, &self.object())
     }
 
-    /// The `Status` object.
+    /// Returns the `Status` object.
     pub(crate) fn object(&self) -> Value {
         let mut status = json!({
             "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
@@ -89,7 +89,7 @@ impl Refusal {
     }
 }
 
-/// The `Status` of success, about one object.
+/// Returns the `Status` of success for one object.
 pub(crate) fn success(kind: &Kind, name: &str, uid: &str) -> Value {
     json!({
         "kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success",

@@ -1,4 +1,4 @@
-//! The objects, their versions, and what has happened to them.
+//! The objects, their resource versions, and the change history.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::sim::agenda::{later, second};
 use crate::sim::draw::Draw;
 use crate::sim::json::{list, number, object, set, text, text_or_empty};
 
-/// Changes that a watch may still ask for; older ones are answered 410, as etcd's compaction does.
+/// Maximum number of changes kept for watches; older ones are answered with 410, as after etcd's compaction.
 const CHANGES_MAX: usize = 20_000;
 
 /// An object's name within its kind.
@@ -41,19 +41,19 @@ pub(crate) struct Change {
     pub(crate) after: Option<Arc<Value>>,
 }
 
-/// How an object is to be deleted.
+/// Options of a deletion.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Grace {
-    /// Seconds; the object's own if there is none.
+    /// Grace period in seconds; if not set, the object's own.
     pub(crate) seconds: Option<i64>,
 }
 
-/// What became of a deletion.
+/// Result of a deletion.
 #[derive(Clone, Debug)]
 pub(crate) enum Deleted {
     /// The object is gone.
     Gone,
-    /// It goes once its finalizers or its containers have ended.
+    /// The object is removed once its finalizers or its containers have ended.
     Marked(Arc<Value>),
 }
 
@@ -64,9 +64,9 @@ pub(crate) struct Store {
     objects: BTreeMap<KindId, BTreeMap<Name, Arc<Value>>>,
     revision: u64,
     changes: VecDeque<Change>,
-    /// Objects that controllers have not looked at since they changed.
+    /// Objects that have changed since the controllers last reconciled.
     dirty: BTreeSet<(KindId, Name)>,
-    /// UIDs of owners that are gone.
+    /// UIDs of deleted owners.
     orphaned: BTreeSet<String>,
     draw: Draw,
 }
@@ -76,7 +76,7 @@ impl Store {
         Self {
             kinds: Kinds::built_in(),
             objects: BTreeMap::new(),
-            // etcd's first revision; 0 has a meaning of its own in requests.
+            // etcd's first revision; requests use 0 with a special meaning.
             revision: 1,
             changes: VecDeque::new(),
             dirty: BTreeSet::new(),
@@ -97,20 +97,20 @@ impl Store {
         self.objects.get(&kind)?.get(name)
     }
 
-    /// The objects of a kind, by namespace and name.
+    /// Returns the objects of a kind, by namespace and name.
     pub(crate) fn list(&self, kind: KindId) -> impl Iterator<Item = (&Name, &Arc<Value>)> {
         self.objects.get(&kind).into_iter().flatten()
     }
 
-    /// The objects of every kind of this name.
+    /// Returns the objects of every kind of this name.
     pub(crate) fn list_of<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = Arc<Value>> + 'a {
         let ids: Vec<KindId> =
             self.kinds.all().filter(|(_, known)| known.kind == kind).map(|(id, _)| id).collect();
         ids.into_iter().flat_map(|id| self.list(id).map(|(_, object)| Arc::clone(object)))
     }
 
-    /// Adds an object under its name, with what the API server fills in. A UID that it brings is kept: worlds are
-    /// loaded from dumps.
+    /// Adds an object under its name, with the fields that the API server fills in. A given UID is kept, because worlds
+    /// are loaded from dumps.
     pub(crate) fn create(&mut self, kind: KindId, mut new: Value, now: Timestamp) -> Arc<Value> {
         super::prepare::without_empty(kind, &mut new);
         let name = Name::of(&new);
@@ -130,8 +130,8 @@ impl Store {
         new
     }
 
-    /// Replaces an object by its newer form. Nothing happens where both are equal. An object that was only kept by
-    /// its finalizers goes with the last of them.
+    /// Replaces an object with a newer version; does nothing if both are equal. A terminating object is removed with
+    /// its last finalizer.
     pub(crate) fn update(&mut self, kind: KindId, mut new: Value) -> Option<Arc<Value>> {
         super::prepare::without_empty(kind, &mut new);
         let name = Name::of(&new);
@@ -171,7 +171,7 @@ impl Store {
         }
     }
 
-    /// Deletes an object: at once, or once its finalizers (or its containers) have ended.
+    /// Deletes an object: immediately, or once its finalizers (or its containers) have ended.
     pub(crate) fn delete(
         &mut self,
         kind: KindId,
@@ -189,7 +189,7 @@ impl Store {
             .and_then(|time| time.parse::<Timestamp>().ok())
             .is_some_and(|time| time <= deadline);
         if earlier {
-            // A deletion that has begun is only ever made shorter.
+            // The grace period of a running deletion can only be shortened.
             return Some(Deleted::Marked(before));
         }
         let mut new = Value::clone(&before);
@@ -200,7 +200,7 @@ impl Store {
         Some(Deleted::Marked(after))
     }
 
-    /// Removes an object whatever it waits for.
+    /// Removes an object unconditionally.
     pub(crate) fn remove(&mut self, kind: KindId, name: &Name) -> Option<Arc<Value>> {
         let before = self.objects.get_mut(&kind)?.remove(name)?;
         let revision = self.next_revision();
@@ -213,7 +213,7 @@ impl Store {
         Some(before)
     }
 
-    /// The changes after a revision; none if they are no longer known.
+    /// Returns the changes after a revision; `None` if they are no longer stored.
     pub(crate) fn changes_since(&self, revision: u64) -> Option<impl Iterator<Item = &Change>> {
         let oldest = self.changes.front().map_or(self.revision, |change| change.revision.saturating_sub(1));
         let known = revision >= oldest || self.changes.len() < CHANGES_MAX;
@@ -224,12 +224,12 @@ impl Store {
         !self.dirty.is_empty() || !self.orphaned.is_empty()
     }
 
-    /// Takes the objects that have changed since this was last asked.
+    /// Takes the objects that have changed since the last call.
     pub(crate) fn take_dirty(&mut self) -> BTreeSet<(KindId, Name)> {
         std::mem::take(&mut self.dirty)
     }
 
-    /// Takes the UIDs of objects that are gone.
+    /// Takes the UIDs of deleted owners.
     pub(crate) fn take_orphaned(&mut self) -> BTreeSet<String> {
         std::mem::take(&mut self.orphaned)
     }
@@ -248,14 +248,14 @@ impl Store {
     }
 }
 
-/// Whether nothing keeps an object any more that is to be deleted.
+/// Returns whether a terminating object can be removed.
 fn is_finished(kind: KindId, object: &Value) -> bool {
     text(object, "/metadata/deletionTimestamp").is_some()
         && list(object, "/metadata/finalizers").is_empty()
         && (kind != PODS || number(object, "/metadata/deletionGracePeriodSeconds") == Some(0))
 }
 
-/// Only pods that a kubelet has get time to end.
+/// Returns the grace period. Only running pods on a node have one.
 fn grace_seconds(kind: KindId, object: &Value, grace: Grace) -> i64 {
     let has_ended = matches!(text(object, "/status/phase"), Some("Succeeded" | "Failed"));
     if kind != PODS || text_or_empty(object, "/spec/nodeName").is_empty() || has_ended {

@@ -1,4 +1,4 @@
-//! Tables, which kubectl asks for in order to print columns.
+//! Tables, which kubectl requests to print columns.
 
 use jiff::Timestamp;
 use serde_json::{Value, json};
@@ -9,18 +9,18 @@ use crate::sim::http::Request;
 use crate::sim::json::{is_true, list, members, number, text, text_or_empty};
 use crate::sim::play::condition;
 
-/// Whether a request takes a table.
+/// Returns whether a request accepts a table.
 pub(crate) fn is_wanted(request: &Request) -> bool {
     request.head("accept").is_some_and(|accept| accept.contains("as=Table"))
 }
 
-/// A column: its name, and whether it only shows with `-o wide`.
+/// A column: its name, and whether it is shown only with `-o wide`.
 struct Column {
     name: String,
     is_wide: bool,
 }
 
-/// A table of objects, with the metadata of their list.
+/// Returns a table of objects, with the metadata of their list.
 pub(crate) fn of(
     store: &Store,
     (kind, version): (KindId, &str),
@@ -57,7 +57,7 @@ pub(crate) fn of(
     })
 }
 
-/// Columns of a custom kind, from its definition.
+/// Returns the printer columns of a custom kind, from its definition.
 fn printer_columns(store: &Store, kind: &Kind, version: &str) -> Vec<Value> {
     let name = Name::new("", &format!("{}.{}", kind.plural, kind.group));
     let Some(definition) = store.get(DEFINITIONS, &name).filter(|_| kind.is_custom) else {
@@ -156,7 +156,7 @@ fn printed_cell(object: &Value, column: &Value, now: Timestamp) -> String {
     }
 }
 
-/// The paths that definitions use: names, escaped dots, and a filter by the type of a condition.
+/// Evaluates a path as used in definitions: names, escaped dots, and a filter by the type of a condition.
 fn by_path(object: &Value, path: &str) -> Option<Value> {
     let mut at = object.clone();
     for step in steps(path) {
@@ -171,7 +171,7 @@ fn by_path(object: &Value, path: &str) -> Option<Value> {
     Some(at)
 }
 
-/// `.metadata.labels.karpenter\.sh/nodepool` to its names.
+/// Splits `.metadata.labels.karpenter\.sh/nodepool` into its names.
 fn steps(path: &str) -> Vec<String> {
     let mut steps = vec![String::new()];
     let (mut is_escaped, mut depth) = (false, 0_u32);
@@ -198,7 +198,7 @@ fn steps(path: &str) -> Vec<String> {
     steps
 }
 
-/// How long ago, in its two largest units where they matter, as kubectl says it.
+/// Returns the age in its largest suitable unit, in the style of kubectl.
 fn age(time: &str, now: Timestamp) -> String {
     let Ok(then) = time.parse::<Timestamp>() else { return "<unknown>".to_owned() };
     let seconds = now.duration_since(then).as_secs().max(0);

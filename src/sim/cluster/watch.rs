@@ -1,4 +1,5 @@
-//! Watches: changes of selected objects since a revision. Who holds one asks for more whenever the world has moved.
+//! Watches: changes of selected objects since a revision. The holder of a watch polls it whenever the world has
+//! advanced.
 
 use serde_json::{Value, json};
 
@@ -9,27 +10,27 @@ use super::status::Refusal;
 use super::store::{Change, Store};
 use crate::sim::http::Request;
 
-/// A watch, and how far it has come.
+/// A watch and its current revision.
 #[derive(Debug, Clone)]
 pub struct Watch {
     kind: KindId,
     version: String,
     selection: Selection,
     revision: u64,
-    /// Whether the objects that exist come first, as added.
+    /// Whether existing objects are sent first, as `ADDED`.
     starts_with_all: bool,
-    /// Whether a bookmark says where they end.
+    /// Whether a bookmark marks the end of the existing objects.
     marks_their_end: bool,
-    /// After how many seconds of the caller's clock the watch ends; the API server's own limit if not given.
+    /// Seconds of the caller's clock after which the watch ends; if not set, the API server's own limit.
     pub timeout_seconds: Option<u64>,
 }
 
-/// What a watch sends next.
+/// The next events of a watch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WatchEvents {
     /// The events, one JSON line each.
     pub lines: Vec<u8>,
-    /// Whether the watch ends with them.
+    /// Whether the watch ends after these events.
     pub is_over: bool,
 }
 
@@ -60,7 +61,7 @@ pub(crate) fn begin(store: &Store, route: &Route, request: &Request) -> Result<W
 }
 
 impl Watch {
-    /// Returns what has happened since it was last asked.
+    /// Returns the events since the last call.
     pub(crate) fn take(&mut self, store: &Store) -> WatchEvents {
         let mut events = WatchEvents::default();
         if std::mem::take(&mut self.starts_with_all) {
@@ -88,7 +89,7 @@ impl Watch {
         events
     }
 
-    /// How a change looks to who only sees selected objects.
+    /// Returns the event for a change, as seen through the selector.
     fn seen(&self, change: &Change) -> Option<(&'static str, Value)> {
         let Change { before, after, revision, .. } = change;
         let was = before.as_ref().filter(|object| self.selection.admit(object));
@@ -105,7 +106,7 @@ impl Watch {
         }
     }
 
-    /// An object that is only a revision: all that were there at the start have been sent.
+    /// Returns a bookmark: an object with only a revision. It marks the end of the initial objects.
     fn bookmark(&self, store: &Store) -> Value {
         let mark = json!({"metadata": {
             "resourceVersion": self.revision.to_string(), "annotations": {"k8s.io/initial-events-end": "true"},

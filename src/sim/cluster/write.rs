@@ -81,7 +81,7 @@ pub(crate) fn patch(
     let patch = Patch::of(request, &kind)?;
     let name = route.name()?;
     let Some(before) = store.get(route.kind, &name).cloned() else {
-        // Server-side apply makes what is not there; no other patch does.
+        // Server-side apply creates a missing object; no other patch does.
         if patch.form != Form::Apply || route.subresource.is_some() {
             return Err(Refusal::not_found(&kind, &name.name));
         }
@@ -102,14 +102,14 @@ pub(crate) fn patch(
         Value::clone(&before)
     };
     let mut new = patch.applied(&kind, &base)?;
-    // A patch that names a version asks for that version; one that names none takes any.
+    // A resource version in the patch is a precondition; without one, any version is accepted.
     if patch.body.pointer("/metadata/resourceVersion").is_none() {
         unset(&mut new, &["metadata", "resourceVersion"]);
     }
     store_update(store, route, request, Update { before: &before, new })
 }
 
-/// An object and what is to become of it.
+/// An object and its new version.
 struct Update<'a> {
     before: &'a Value,
     new: Value,
@@ -139,7 +139,7 @@ fn store_update(
     })
 }
 
-/// No write gives an object another name.
+/// Checks that a write does not change the object's name or namespace.
 fn check_name(before: &Value, new: &Value) -> Result<(), Refusal> {
     for field in ["name", "namespace"] {
         let (known, given) = [before, new]
@@ -176,7 +176,8 @@ fn check_preconditions(kind: &Kind, before: &Value, new: &Value) -> Result<(), R
     Ok(())
 }
 
-/// A write to `status` changes nothing else, and a write to the object no status.
+/// Restricts a write to its part of the object: a write to `status` changes nothing else, and a write to the object
+/// does not change its status.
 fn merged_by_subresource(kind: &Kind, subresource: Option<&str>, before: &Value, new: Value) -> Value {
     match subresource {
         Some("status") => {
@@ -204,7 +205,7 @@ fn merged_by_subresource(kind: &Kind, subresource: Option<&str>, before: &Value,
                     }
                 }
             }
-            // Deletion is asked for by DELETE alone.
+            // Only DELETE starts a deletion.
             for field in ["deletionTimestamp", "deletionGracePeriodSeconds"] {
                 match before.pointer(&format!("/metadata/{field}")) {
                     Some(value) => {

@@ -1,4 +1,4 @@
-//! Faults: what the simulated Azure does wrong, chosen by a document of rules.
+//! Faults: injected failures of the simulated Azure, configured by a document of rules.
 
 mod occasion;
 mod rules;
@@ -199,7 +199,8 @@ impl Faults {
         if self.acts(FaultKind::ZoneFull, occasion, now).is_some() {
             return Ending::NoRoom;
         }
-        // A NIC is only held where its VM failed: the fault makes it fail, and is spent then.
+        // A NIC is only reserved if its VM failed, so this fault makes the VM fail. It is counted only when the NIC is
+        // reserved.
         if self.would_act(FaultKind::NicHeld, occasion, now) {
             return Ending::NoRoom;
         }

@@ -1,4 +1,4 @@
-//! What a fault may happen to.
+//! Occasions to which a fault can apply.
 
 use serde_json::Value;
 
@@ -6,10 +6,10 @@ use crate::sim::azure::{Call, Machine};
 use crate::sim::http::Request;
 use crate::sim::json::text;
 
-/// The tag by which Karpenter and nodeform name a VM's pool.
+/// The tag in which Karpenter and nodeform store a VM's pool.
 const POOL_TAG: &str = "karpenter.sh_nodepool";
 
-/// A request, or a moment in a VM's life.
+/// A request, or an event in a VM's life.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Occasion {
     pub(crate) method: Option<String>,
@@ -21,7 +21,7 @@ pub(crate) struct Occasion {
 }
 
 impl Occasion {
-    /// A request; size, zone and pool where its body has them.
+    /// Returns the occasion of a request, with size, zone and pool if its body has them.
     pub(crate) fn of(call: &Call<'_>) -> Self {
         let body: Value = serde_json::from_slice(&call.request.body).unwrap_or(Value::Null);
         let owned = |pointer: &str| text(&body, pointer).map(str::to_owned);
@@ -35,7 +35,7 @@ impl Occasion {
         }
     }
 
-    /// A request to the API server.
+    /// Returns the occasion of a request to the API server.
     pub(crate) fn of_cluster(request: &Request) -> Self {
         let path = request.path();
         let parts: Vec<&str> = path.trim_matches('/').split('/').collect();
@@ -61,12 +61,12 @@ impl Occasion {
         Self { method, resource, name: name.map(str::to_owned), ..Self::default() }
     }
 
-    /// The same list, for one object of it.
+    /// Returns the list occasion for a single item.
     pub(crate) fn of_item(&self, name: &str) -> Self {
         Self { name: Some(name.to_owned()), ..self.clone() }
     }
 
-    /// A moment in a VM's life.
+    /// Returns the occasion of an event in a VM's life.
     pub(crate) fn of_machine(machine: &Machine) -> Self {
         Self {
             method: None,
@@ -78,7 +78,7 @@ impl Occasion {
         }
     }
 
-    /// The deletion of a VM.
+    /// Returns the occasion of a VM's deletion.
     pub(crate) fn of_delete(call: &Call<'_>, machine: &Machine) -> Self {
         Self { method: Some(call.method.to_owned()), ..Self::of_machine(machine) }
     }

@@ -1,8 +1,8 @@
-//! One rule, and how often it has met its occasion.
+//! A fault rule with its counters.
 
 use super::{FaultRule, Occasion};
 
-/// A rule at work.
+/// An active rule.
 #[derive(Clone, Debug)]
 pub(crate) struct Rule {
     pub(crate) fault: FaultRule,
@@ -15,7 +15,7 @@ impl Rule {
         Self { fault, met: 0, acted: 0 }
     }
 
-    /// Whether it acts now. Counts the occasion.
+    /// Returns whether the rule triggers now, and counts the occasion.
     pub(crate) fn acts(&mut self, occasion: &Occasion, passed: i64) -> bool {
         if !self.holds(occasion, passed) {
             return false;
@@ -28,7 +28,7 @@ impl Rule {
         acts
     }
 
-    /// Whether it would act now, without counting.
+    /// Returns whether the rule would trigger now, without counting.
     pub(crate) fn would_act(&self, occasion: &Occasion, passed: i64) -> bool {
         self.holds(occasion, passed) && self.is_turn()
     }

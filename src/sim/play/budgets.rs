@@ -14,7 +14,7 @@ use crate::sim::cluster::{
 };
 use crate::sim::json::{members, number, set, text, text_or_empty};
 
-/// How long an eviction counts as on its way, in seconds.
+/// Time for which an allowed eviction counts as a pending disruption, in seconds.
 const DISRUPTED_SECONDS: i64 = 120;
 
 pub(crate) fn reconcile(index: &Index, scene: &mut Scene<'_>) {
@@ -70,7 +70,7 @@ fn one(index: &Index, scene: &mut Scene<'_>, budget: &Value) {
     });
 }
 
-/// Pods whose eviction was allowed and that are still there.
+/// Returns the pods whose eviction was allowed and that are not yet terminating.
 fn disrupted(index: &Index, now: Timestamp, budget: &Value) -> BTreeMap<String, String> {
     let namespace = text_or_empty(budget, "/metadata/namespace");
     members(budget, "/status/disruptedPods")
@@ -84,7 +84,7 @@ fn disrupted(index: &Index, now: Timestamp, budget: &Value) -> BTreeMap<String, 
         .collect()
 }
 
-/// How many pods the controllers of these pods want; pods without one count themselves.
+/// Returns the replicas of the controllers of these pods; each pod without a controller counts as one.
 fn expected(scene: &Scene<'_>, pods: &[(&Name, &PodView)]) -> i64 {
     let mut controllers: BTreeMap<String, i64> = BTreeMap::new();
     let mut alone = 0;
@@ -118,7 +118,7 @@ fn wanted_by(scene: &Scene<'_>, pod: &Name, owner: &str) -> i64 {
     find(STATEFUL_SETS, owner).map_or(1, |set| replicas(&set))
 }
 
-/// How many pods must stay healthy. Percentages are rounded up.
+/// Returns the number of pods that must stay healthy. Percentages are rounded up.
 fn desired(budget: &Value, expected: i64) -> i64 {
     let amount = |value: &Value| match value {
         Value::Number(number) => number.as_i64().unwrap_or(0),

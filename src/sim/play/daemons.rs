@@ -1,4 +1,4 @@
-//! DaemonSets to a pod on each node that they select and tolerate.
+//! DaemonSet controller: one pod on each node that matches and is tolerated.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use super::scheduler::selects;
 use crate::sim::cluster::{DAEMON_SETS, Grace, Name, PODS};
 use crate::sim::json::{list, list_mut, number, set, text, text_or_empty};
 
-/// Taints that the controller tolerates for every daemon.
+/// Taints that the controller tolerates for every daemonset pod.
 const TOLERATED: [(&str, &str); 7] = [
     ("node.kubernetes.io/not-ready", "NoExecute"),
     ("node.kubernetes.io/unreachable", "NoExecute"),
@@ -78,7 +78,7 @@ fn one(index: &Index, scene: &mut Scene<'_>, daemon: &Value) {
     });
 }
 
-/// A daemon's pod; for a node, or for asking where it may run.
+/// Returns a daemonset's pod: for a node, or without one to check where it may run.
 fn daemon_pod(daemon: &Value, name: &Name, node: Option<&str>) -> Value {
     let mut pod = pod_of(daemon, "apps/v1", "DaemonSet", name);
     if let Some(tolerations) = list_mut(&mut pod, &["spec", "tolerations"]) {
@@ -104,7 +104,7 @@ fn may_run(pod: &Value, node: &str, view: &NodeView) -> bool {
         })
 }
 
-/// The node that a daemon's pod waits for.
+/// Returns the node that a daemonset pod is targeted at.
 fn meant_for(pod: &Value) -> Option<String> {
     let path = "/spec/affinity/nodeAffinity/requiredDuringSchedulingIgnoredDuringExecution/nodeSelectorTerms/0/matchFields/0/values/0";
     text(pod, path).map(str::to_owned)

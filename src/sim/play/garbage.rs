@@ -1,4 +1,4 @@
-//! What goes because something else has gone: dependents of owners, pods of nodes.
+//! Garbage collection: dependents of deleted owners, and pods of deleted nodes.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use super::index::Index;
 use crate::sim::cluster::{Grace, KindId, Name, PODS};
 use crate::sim::json::{list, text};
 
-/// Deletes what was owned by objects that are gone, unless another owner lives.
+/// Deletes dependents whose owners are all deleted.
 pub(crate) fn collect(scene: &mut Scene<'_>) {
     let gone = scene.store.take_orphaned();
     if gone.is_empty() {
@@ -34,7 +34,7 @@ fn is_orphan(object: &Value, gone: &BTreeSet<String>) -> bool {
     !owners.is_empty() && owners.iter().all(|owner| text(owner, "/uid").is_some_and(|uid| gone.contains(uid)))
 }
 
-/// Removes pods whose node is not there any more: nobody is left to end them.
+/// Removes pods whose node no longer exists: no kubelet is left to terminate them.
 pub(crate) fn pods_of_lost_nodes(index: &Index, scene: &mut Scene<'_>) {
     let lost: Vec<Name> = index
         .nodes_of_pods()

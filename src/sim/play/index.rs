@@ -1,4 +1,4 @@
-//! What the players look up again and again, kept up with the changes.
+//! Index of pods and nodes for the controllers, updated incrementally.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,26 +12,26 @@ use crate::sim::cluster::{
 };
 use crate::sim::json::{is_true, list, members, number, text, text_or_empty};
 
-/// A pod in brief.
+/// Summary of a pod.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PodView {
     pub(crate) uid: String,
     pub(crate) node: Option<String>,
-    /// The node that was promised to it (`status.nominatedNodeName`).
+    /// The node nominated for it (`status.nominatedNodeName`).
     nominated: Option<String>,
     pub(crate) owner: Option<String>,
     pub(crate) requests: Amounts,
-    /// Its rank among those that wait: higher comes first.
+    /// Its scheduling priority: higher is scheduled first.
     pub(crate) priority: i64,
-    /// Whether this world's scheduler is to place it.
+    /// Whether this world's scheduler is responsible for it.
     pub(crate) is_ours: bool,
     pub(crate) has_ended: bool,
     pub(crate) is_terminating: bool,
     pub(crate) is_ready: bool,
     pub(crate) labels: BTreeMap<String, String>,
-    /// Which pods it is not to stand beside.
+    /// Its required pod anti-affinity.
     pub(crate) apart: Vec<Apart>,
-    /// What the scheduler looks at, as a number: pods of one shape fit the same nodes.
+    /// Hash of the scheduling inputs: pods of one shape fit the same nodes.
     pub(crate) shape: u64,
 }
 
@@ -54,23 +54,23 @@ impl PodView {
         }
     }
 
-    /// Whether its controller counts it.
+    /// Returns whether its controller counts it as a replica.
     pub(crate) const fn is_active(&self) -> bool {
         !self.has_ended && !self.is_terminating
     }
 
-    /// Whether it takes room on its node.
+    /// Returns whether it uses capacity on its node.
     const fn takes_room(&self) -> bool {
         !self.has_ended
     }
 }
 
-/// A node in brief.
+/// Summary of a node.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct NodeView {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) taints: Vec<Value>,
-    /// Those of them that end pods.
+    /// The taints with effect `NoExecute`.
     pub(crate) ending_taints: Vec<Value>,
     pub(crate) is_unschedulable: bool,
     pub(crate) is_ready: bool,
@@ -98,7 +98,7 @@ impl NodeView {
     }
 }
 
-/// Which sorts of objects have changed.
+/// The kinds of objects that have changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Seen {
     pub(crate) pods: bool,
@@ -106,38 +106,38 @@ pub(crate) struct Seen {
     pub(crate) workloads: bool,
 }
 
-/// Pods and nodes in brief.
+/// Summaries of pods and nodes.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Index {
     pub(crate) pods: BTreeMap<Name, PodView>,
     pub(crate) nodes: BTreeMap<String, NodeView>,
-    /// Pods that wait for this world's scheduler, by shape; in a shape those of higher priority come first.
+    /// Pending pods for this world's scheduler, by shape; within a shape, higher priority comes first.
     pub(crate) waiting: BTreeMap<u64, BTreeSet<(i64, Name)>>,
-    /// Shapes that fit none of the nodes but, perhaps, those that were touched since.
+    /// Shapes that fit no node except possibly the nodes touched since.
     pub(crate) parked: BTreeSet<u64>,
-    /// Waiting pods that say why they wait.
+    /// Pending pods whose condition already says why they are unschedulable.
     pub(crate) told: BTreeSet<Name>,
-    /// Nodes that have changed, or got room, since pods were last scheduled.
+    /// Nodes that changed or gained free capacity since the last scheduling run.
     pub(crate) touched: BTreeSet<String>,
-    /// What is taken of each node.
+    /// Used resources of each node.
     pub(crate) used: BTreeMap<String, Amounts>,
-    /// Room that bindings took which the index has not seen yet.
+    /// Resources of new bindings that the index has not processed yet.
     pub(crate) provisional: Vec<(String, Amounts)>,
-    /// Pods that were bound, which the index has not seen yet, with their nodes.
+    /// Newly bound pods that the index has not processed yet, with their nodes.
     pub(crate) bound: BTreeMap<Name, String>,
-    /// Pods that are not to stand beside others.
+    /// Pods with required anti-affinity.
     pub(crate) apart: BTreeSet<Name>,
-    /// UIDs of controllers whose pods, or who themselves, have changed.
+    /// UIDs of controllers that changed or whose pods changed.
     pub(crate) changed_owners: BTreeSet<String>,
     by_node: BTreeMap<String, BTreeSet<Name>>,
-    /// Waiting pods that a node is promised to, by node.
+    /// Pending pods by their nominated node.
     promised: BTreeMap<String, BTreeSet<Name>>,
     by_owner: BTreeMap<String, BTreeSet<Name>>,
     by_uid: BTreeMap<String, Name>,
 }
 
 impl Index {
-    /// Takes up what has changed.
+    /// Processes changed objects.
     pub(crate) fn update(&mut self, store: &Store, dirty: &BTreeSet<(KindId, Name)>) -> Seen {
         let mut seen = Seen::default();
         self.changed_owners.clear();
@@ -245,14 +245,14 @@ impl Index {
         }
     }
 
-    /// Notes that a pod was bound: what was promised to it is taken now.
+    /// Removes the nomination of a pod that was bound.
     pub(crate) fn keep_promise(&mut self, name: &Name) {
         if let Some(node) = self.pods.get(name).and_then(|pod| pod.nominated.clone()) {
             remove_from(&mut self.promised, &node, name);
         }
     }
 
-    /// The pods that a node is promised to before others of this priority.
+    /// Returns the pods nominated to a node that have at least this priority.
     pub(crate) fn promised_before(
         &self,
         node: &str,
@@ -263,28 +263,28 @@ impl Index {
         pods.filter(move |(_, pod)| pod.priority >= priority)
     }
 
-    /// The pods of a controller.
+    /// Returns the pods of a controller.
     pub(crate) fn owned_by(&self, uid: &str) -> impl Iterator<Item = (&Name, &PodView)> {
         self.by_owner.get(uid).into_iter().flatten().filter_map(|name| self.pods.get_key_value(name))
     }
 
-    /// The pods of a node.
+    /// Returns the pods of a node.
     pub(crate) fn on_node(&self, node: &str) -> impl Iterator<Item = (&Name, &PodView)> {
         self.by_node.get(node).into_iter().flatten().filter_map(|name| self.pods.get_key_value(name))
     }
 
-    /// The nodes that pods are bound to, whether they are there or not.
+    /// Returns the nodes that pods are bound to, whether they exist or not.
     pub(crate) fn nodes_of_pods(&self) -> impl Iterator<Item = &String> {
         self.by_node.iter().filter(|(_, pods)| !pods.is_empty()).map(|(node, _)| node)
     }
 
-    /// The name of the pod of this UID.
+    /// Returns the name of the pod with this UID.
     pub(crate) fn pod_by_uid(&self, uid: &str) -> Option<&Name> {
         self.by_uid.get(uid)
     }
 }
 
-/// The labels of an object.
+/// Returns the labels of an object.
 pub(crate) fn labels(object: &Value) -> BTreeMap<String, String> {
     let labels = members(object, "/metadata/labels");
     labels.filter_map(|(key, value)| Some((key.clone(), value.as_str()?.to_owned()))).collect()

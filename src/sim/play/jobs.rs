@@ -1,4 +1,4 @@
-//! Jobs to pods that end.
+//! Job controller: creates pods that run to completion.
 
 use std::sync::Arc;
 

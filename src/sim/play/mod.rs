@@ -1,4 +1,4 @@
-//! What plays by itself: kubelets, workload controllers, the scheduler.
+//! Everything that acts on its own: kubelets, workload controllers, the scheduler.
 
 mod budgets;
 mod daemons;
@@ -27,19 +27,19 @@ use super::draw::Draw;
 use super::settings::{Durations, SimulatedAzure};
 use index::Index;
 
-/// What plays, and what it remembers.
+/// The controllers and their state.
 #[derive(Clone, Debug)]
 pub(crate) struct Play {
     /// The kubelets of VMs by `vmId`.
     pub(crate) kubelets: BTreeMap<String, Kubelet>,
-    /// By node, the `vmId` of the VM that it stands on.
+    /// The `vmId` of the VM of each node.
     machine_of_node: BTreeMap<String, String>,
     index: Index,
     durations: Durations,
     draw: Draw,
 }
 
-/// What a controller works with.
+/// Context of a controller.
 #[derive(Debug)]
 pub(crate) struct Scene<'a> {
     pub(crate) now: Timestamp,
@@ -58,9 +58,9 @@ impl Play {
         }
     }
 
-    /// Lets every controller look at what has changed, until nothing changes any more.
+    /// Runs all controllers on the changed objects until nothing changes any more.
     pub(crate) fn reconcile(&mut self, scene: &mut Scene<'_>) {
-        // Each pass lets every controller act on what the others did; workloads settle after a few.
+        // In each pass, controllers react to the changes of the others; workloads settle after a few passes.
         const PASSES_MAX: usize = 20;
         for _ in 0..PASSES_MAX {
             if !scene.store.is_dirty() {

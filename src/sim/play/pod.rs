@@ -1,4 +1,4 @@
-//! What the other players ask of a pod.
+//! Properties of pods that controllers and kubelets need.
 
 use std::collections::BTreeMap;
 
@@ -10,12 +10,12 @@ use crate::sim::json::{list, members, text, text_or_empty};
 /// Amounts by resource name.
 pub(crate) type Amounts = BTreeMap<String, Milli>;
 
-/// Whether the pod's condition `Ready` is true.
+/// Returns whether the pod's condition `Ready` is true.
 pub(crate) fn is_ready(pod: &Value) -> bool {
     condition(pod, "Ready") == Some("True")
 }
 
-/// The status of a condition of any object.
+/// Returns the status of a condition of any object.
 pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
     list(object, "/status/conditions")
         .iter()
@@ -23,7 +23,7 @@ pub(crate) fn condition<'a>(object: &'a Value, kind: &str) -> Option<&'a str> {
         .and_then(|condition| text(condition, "/status"))
 }
 
-/// Whether its containers have ended for good.
+/// Returns whether its containers have ended for good.
 pub(crate) fn has_ended(pod: &Value) -> bool {
     matches!(text(pod, "/status/phase"), Some("Succeeded" | "Failed"))
 }
@@ -32,12 +32,12 @@ pub(crate) fn is_terminating(pod: &Value) -> bool {
     text(pod, "/metadata/deletionTimestamp").is_some()
 }
 
-/// The node that it is bound to.
+/// Returns the node that it is bound to.
 pub(crate) fn node(pod: &Value) -> Option<&str> {
     text(pod, "/spec/nodeName").filter(|name| !name.is_empty())
 }
 
-/// The UID of its controller.
+/// Returns the UID of its controller.
 pub(crate) fn controller(object: &Value) -> Option<&str> {
     list(object, "/metadata/ownerReferences")
         .iter()
@@ -45,7 +45,8 @@ pub(crate) fn controller(object: &Value) -> Option<&str> {
         .and_then(|owner| text(owner, "/uid"))
 }
 
-/// What a pod asks a node for: its containers and sidecars together, or its largest init container; and its place.
+/// Returns a pod's effective requests: the sum of its containers and sidecars, or its largest init container, and one
+/// `pods` slot.
 pub(crate) fn requests(pod: &Value) -> Amounts {
     let mut running = Amounts::new();
     for container in list(pod, "/spec/containers") {
@@ -58,7 +59,7 @@ pub(crate) fn requests(pod: &Value) -> Amounts {
         if text(container, "/restartPolicy") == Some("Always") {
             add(&mut sidecars, &wanted);
         } else {
-            // A step of the start runs beside the sidecars that came before it.
+            // An init container runs beside the sidecars before it.
             add(&mut wanted, &sidecars);
             for (name, amount) in wanted {
                 let slot = largest.entry(name).or_insert(0);
@@ -81,7 +82,7 @@ pub(crate) fn requests(pod: &Value) -> Amounts {
     running
 }
 
-/// Requests of a container; a limit without a request is one.
+/// Returns the requests of a container; a limit without a request counts as a request.
 fn of_container(container: &Value) -> Amounts {
     let mut wanted = Amounts::new();
     for (name, amount) in members(container, "/resources/limits") {
@@ -100,7 +101,7 @@ pub(crate) fn add(to: &mut Amounts, more: &Amounts) {
     }
 }
 
-/// Whether a taint is tolerated.
+/// Returns whether a taint is tolerated.
 pub(crate) fn tolerates(tolerations: &[Value], taint: &Value) -> bool {
     tolerations.iter().any(|toleration| {
         let effect = text_or_empty(toleration, "/effect");

@@ -1,11 +1,11 @@
-//! Kubernetes' quantities as whole numbers of thousandths.
+//! Kubernetes quantities as integers, in thousandths.
 
 use serde_json::Value;
 
 /// An amount in thousandths of its unit: millicores, thousandths of a byte.
 pub(crate) type Milli = i128;
 
-/// Reads a quantity: `100m`, `1.5`, `2Gi`, `1e3`. What is none is 0.
+/// Parses a quantity: `100m`, `1.5`, `2Gi`, `1e3`. An invalid one is 0.
 pub(crate) fn milli(value: &Value) -> Milli {
     match value {
         Value::String(text) => parse(text).unwrap_or(0),
@@ -26,7 +26,7 @@ fn parse(text: &str) -> Option<Milli> {
     if whole.is_empty() && fraction.is_empty() || whole.len() > 20 || fraction.len() > 12 {
         return None;
     }
-    // The number in units of 10^-12, which holds every fraction that is read.
+    // The number in units of 10^-12, which represents every accepted fraction exactly.
     let padded = format!("{fraction:0<12}");
     let whole: i128 = if whole.is_empty() { 0 } else { whole.parse().ok()? };
     let pico = whole.checked_mul(1_000_000_000_000)?.checked_add(padded.parse().ok()?)?;
@@ -34,7 +34,7 @@ fn parse(text: &str) -> Option<Milli> {
     Some(if negative { -scaled } else { scaled })
 }
 
-/// From 10^-12 to thousandths, with a suffix; what is less than a thousandth counts as one.
+/// Converts from 10^-12 to thousandths, applying the suffix; rounds up.
 fn scale(pico: i128, suffix: &str) -> Option<i128> {
     let (times, per): (i128, i128) = match suffix {
         "n" => (1, 1_000_000_000),

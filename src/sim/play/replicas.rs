@@ -1,4 +1,4 @@
-//! ReplicaSets and StatefulSets to pods.
+//! ReplicaSet and StatefulSet controllers.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ pub(crate) fn reconcile(index: &Index, scene: &mut Scene<'_>) {
     }
 }
 
-/// The most pods that one workload makes: more than this world is meant for, and less than would fill the memory.
+/// Maximum number of pods of one workload: more than this world is meant for, but few enough for memory.
 pub(crate) const PODS_MAX: i64 = 20_000;
 
 fn replicas(workload: &Value) -> i64 {
@@ -43,7 +43,7 @@ fn replica_set(index: &Index, scene: &mut Scene<'_>, workload: &Value) {
         let pod = pod_of(workload, "apps/v1", "ReplicaSet", &name);
         scene.store.create(PODS, pod, scene.now);
     }
-    // Those that wait go first, then those that are not ready, as the controller ranks them.
+    // Unscheduled pods are deleted first, then pods that are not ready, as the controller ranks them.
     active.sort_by_key(|(name, pod)| (pod.node.is_some(), pod.is_ready, *name));
     for (name, _) in active.iter().take(active.len().saturating_sub(wanted)) {
         scene.store.delete(PODS, name, Grace::default(), scene.now);
@@ -51,7 +51,7 @@ fn replica_set(index: &Index, scene: &mut Scene<'_>, workload: &Value) {
     count(scene, REPLICA_SETS, workload, &active);
 }
 
-/// Pods with ordinals, each made once the one before is ready, unless they are managed in parallel.
+/// Reconciles pods with ordinals. Each is created once its predecessor is ready, unless pod management is parallel.
 fn stateful_set(index: &Index, scene: &mut Scene<'_>, workload: &Value) {
     let uid = text_or_empty(workload, "/metadata/uid");
     let namespace = text_or_empty(workload, "/metadata/namespace");
@@ -100,7 +100,7 @@ fn count(scene: &mut Scene<'_>, kind: KindId, workload: &Value, active: &[(&Name
     });
 }
 
-/// A name that no pod has.
+/// Returns a name that no pod has.
 pub(crate) fn free_name(scene: &Scene<'_>, namespace: &str, prefix: &str) -> Name {
     let mut attempt = 0_u32;
     loop {
@@ -113,7 +113,7 @@ pub(crate) fn free_name(scene: &Scene<'_>, namespace: &str, prefix: &str) -> Nam
     }
 }
 
-/// A pod of a workload's template.
+/// Returns a pod from a workload's template.
 pub(crate) fn pod_of(workload: &Value, api_version: &str, kind: &str, name: &Name) -> Value {
     let template = workload.pointer("/spec/template").cloned().unwrap_or_default();
     let mut pod = json!({

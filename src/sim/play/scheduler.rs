@@ -1,7 +1,8 @@
-//! A scheduler: each waiting pod goes to the first node, by name, that it fits.
+//! A scheduler: binds each pending pod to the first node, by name, that it fits.
 //!
-//! It knows resources, node selectors, required node affinity, taints, required pod anti-affinity, spreads that must hold, and
-//! nominated nodes, whose room is kept from pods of no higher priority. It knows no affinity to pods and no volumes.
+//! It supports resources, node selectors, required node affinity, taints, required pod anti-affinity, spreads with
+//! `DoNotSchedule`, and nominated nodes, whose capacity is reserved against pods of equal or lower priority. It
+//! supports neither pod affinity nor volumes.
 
 use std::collections::BTreeSet;
 
@@ -15,10 +16,10 @@ use crate::sim::agenda::second;
 use crate::sim::cluster::{Labels, Name, PODS, assign, set_condition};
 use crate::sim::json::{list, members, text, text_or_empty};
 
-/// Binds the pods that fit, and says of the others why they wait.
+/// Binds the pods that fit, and sets the reason on the others.
 ///
-/// Pods of one shape fit the same nodes, and a shape that fits nowhere can only fit a node that is another now: so
-/// many waiting pods cost little.
+/// Pods of one shape fit the same nodes. A shape that fits nowhere can only fit nodes that have changed since, so many
+/// pending pods are cheap.
 pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
     let touched = std::mem::take(&mut index.touched);
     let mut shapes: BTreeSet<u64> = index
@@ -42,7 +43,7 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
         });
         match (node, pod) {
             (Some(node), _) => {
-                // The index learns of the binding with the next change; until then the room is taken here.
+                // The index sees the binding with the next change; until then the resources are reserved here.
                 super::pod::add(index.used.entry(node.clone()).or_default(), &wanted);
                 index.provisional.push((node.clone(), wanted));
                 index.keep_promise(&name);
@@ -52,7 +53,7 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
             }
             (None, Some(pod)) => {
                 shapes.remove(&shape);
-                // What others' places keep it from may change without its own node's doing.
+                // A topology constraint can become satisfiable without a change of the node itself.
                 if !topology::is_bound(&pod) && index.apart.is_empty() {
                     index.parked.insert(shape);
                 }
@@ -65,7 +66,7 @@ pub(crate) fn schedule(index: &mut Index, scene: &mut Scene<'_>) {
     }
 }
 
-/// The pod that comes next: of the highest priority, then by name.
+/// Returns the next pod: the one with the highest priority, then by name.
 fn next(index: &Index, shapes: &BTreeSet<u64>, bound: &BTreeSet<Name>) -> Option<(u64, Name)> {
     let first = |shape: &u64| index.waiting.get(shape)?.iter().find(|(_, name)| !bound.contains(name));
     let (shape, (_, name)) =
@@ -77,7 +78,7 @@ fn has_untold(index: &Index, shape: u64) -> bool {
     index.waiting.get(&shape).is_some_and(|pods| pods.iter().any(|(_, name)| !index.told.contains(name)))
 }
 
-/// What decides where a pod fits, as a number.
+/// Returns a hash of everything that decides where a pod fits.
 pub(crate) fn shape(pod: &Value) -> u64 {
     let affinity = crate::sim::json::at(
         pod,
@@ -90,7 +91,7 @@ pub(crate) fn shape(pod: &Value) -> u64 {
         crate::sim::json::at(pod, "/status/nominatedNodeName"),
         crate::sim::json::at(pod, "/spec/affinity/podAntiAffinity"),
         crate::sim::json::at(pod, "/spec/topologySpreadConstraints"),
-        // Others' anti-affinity goes by them.
+        // Other pods' anti-affinity selects by these.
         crate::sim::json::at(pod, "/metadata/namespace"),
         crate::sim::json::at(pod, "/metadata/labels"),
     ];
@@ -98,13 +99,13 @@ pub(crate) fn shape(pod: &Value) -> u64 {
     crate::sim::draw::Draw::new(0).number(&text)
 }
 
-/// Whether a pod is this scheduler's to place.
+/// Returns whether this scheduler is responsible for a pod.
 pub(crate) fn is_ours(pod: &Value) -> bool {
     list(pod, "/spec/schedulingGates").is_empty()
         && text(pod, "/spec/schedulerName").is_none_or(|name| name == "default-scheduler")
 }
 
-/// A pod that looks for a node.
+/// A pod to be scheduled.
 #[derive(Clone, Copy)]
 struct Candidate<'a> {
     pod: &'a Value,
@@ -137,7 +138,7 @@ fn has_room(index: &Index, candidate: Candidate<'_>, (name, view): (&str, &NodeV
     let mut taken = index.used.get(name).cloned().unwrap_or_default();
     let priority = index.pods.get(candidate.name).map_or(0, |pod| pod.priority);
     for (_, pod) in index.promised_before(name, priority).filter(|(other, _)| *other != candidate.name) {
-        // A promise that the node cannot keep takes nothing from others.
+        // A nomination that the node cannot satisfy reserves nothing.
         if fit(&taken, &pod.requests, view) {
             super::pod::add(&mut taken, &pod.requests);
         }
@@ -164,7 +165,7 @@ fn admits(pod: &Value, view: &NodeView) -> bool {
     !is_cordoned && !view.taints.iter().any(repels)
 }
 
-/// Whether a pod's node selector and required node affinity admit a node.
+/// Returns whether a pod's node selector and required node affinity match a node.
 pub(crate) fn selects(pod: &Value, name: &str, view: &NodeView) -> bool {
     let label = |key: &str| view.labels.get(key).map(String::as_str);
     let by_selector = members(pod, "/spec/nodeSelector")
@@ -174,7 +175,7 @@ pub(crate) fn selects(pod: &Value, name: &str, view: &NodeView) -> bool {
         list(required, "/nodeSelectorTerms").iter().any(|term| {
             let expressions = list(term, "/matchExpressions");
             let fields = list(term, "/matchFields");
-            // A term without any requirement selects nothing.
+            // A term without requirements matches nothing.
             (!expressions.is_empty() || !fields.is_empty())
                 && Labels::of_requirements(expressions).admit(label)
                 && Labels::of_requirements(fields).admit(|key| (key == "metadata.name").then_some(name))
@@ -183,7 +184,7 @@ pub(crate) fn selects(pod: &Value, name: &str, view: &NodeView) -> bool {
     by_selector && by_affinity
 }
 
-/// Says of every waiting pod of a shape why it waits, once.
+/// Sets the reason on every pending pod of a shape, once.
 fn say_unschedulable(
     index: &mut Index,
     scene: &mut Scene<'_>,

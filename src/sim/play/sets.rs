@@ -1,4 +1,4 @@
-//! Deployments to ReplicaSets.
+//! Deployment controller: manages ReplicaSets.
 
 use std::sync::Arc;
 
@@ -41,7 +41,7 @@ fn one(scene: &mut Scene<'_>, deployment: &Value) {
         None => scene.store.create(REPLICA_SETS, new_set(deployment, &template), scene.now),
     };
     scale(scene, &current, wanted);
-    // Older sets give way as the newer one's pods become ready.
+    // Older sets are scaled down as the new set's pods become ready.
     let ready = number(&current, "/status/readyReplicas").unwrap_or(0);
     let mut room = wanted.saturating_sub(ready).max(0);
     for set in sets.iter().filter(|set| set.pointer("/metadata/uid") != current.pointer("/metadata/uid")) {
@@ -52,7 +52,7 @@ fn one(scene: &mut Scene<'_>, deployment: &Value) {
     update_status(scene, deployment, &sets, &current);
 }
 
-/// Whether a ReplicaSet makes the pods of a template: but for the label that tells sets apart.
+/// Returns whether a ReplicaSet has this pod template, ignoring the hash label.
 fn has_template(set: &Value, template: &Value) -> bool {
     let mut own = set.pointer("/spec/template").cloned().unwrap_or_default();
     unset(&mut own, &["metadata", "labels", HASH_LABEL]);
@@ -82,7 +82,7 @@ fn new_set(deployment: &Value, template: &Value) -> Value {
     })
 }
 
-/// A reference to the controller of an object.
+/// Returns a reference to the controller of an object.
 pub(crate) fn owner(object: &Value, api_version: &str, kind: &str) -> Value {
     json!({
         "apiVersion": api_version, "kind": kind,

@@ -1,4 +1,4 @@
-//! Pods leave a node whose NoExecute taint they do not tolerate.
+//! Evicts pods from nodes with NoExecute taints that they do not tolerate.
 
 use std::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use super::pod::tolerates;
 use crate::sim::cluster::{Grace, KindId, Name, PODS};
 use crate::sim::json::list;
 
-/// Deletes the pods that a taint repels: of the nodes that have changed, and those that have. A toleration for a time
-/// counts as one: nodes of this world are repaired or removed sooner.
+/// Deletes the pods that a taint repels, among changed pods and the pods of changed nodes. `tolerationSeconds` is
+/// ignored: nodes of this world are repaired or removed sooner.
 pub(crate) fn evict(index: &Index, scene: &mut Scene<'_>, dirty: &BTreeSet<(KindId, Name)>) {
     let of_nodes = index.touched.iter().flat_map(|node| index.on_node(node).map(|(name, _)| name));
     let of_pods = dirty.iter().filter(|(kind, _)| *kind == PODS).map(|(_, name)| name);

@@ -1,6 +1,6 @@
-//! What pods ask of each other's places: required pod anti-affinity, from both sides, and spreads that must hold.
+//! Constraints between pods: required pod anti-affinity, in both directions, and spreads with `DoNotSchedule`.
 //!
-//! It knows no affinity to pods, no preferences, and no selectors of namespaces but "all".
+//! Supports no pod affinity and no preferences. A namespace selector always means all namespaces.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,18 +14,18 @@ use crate::sim::json::{list, number, text, text_or_empty};
 const APART: &str = "/spec/affinity/podAntiAffinity/requiredDuringSchedulingIgnoredDuringExecution";
 const SPREADS: &str = "/spec/topologySpreadConstraints";
 
-/// Pods that a pod is not to stand beside.
+/// A required pod anti-affinity term.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Apart {
     selector: Labels,
-    /// The label of nodes whose value makes a place.
+    /// The topology key.
     key: String,
-    /// `None` are all.
+    /// `None` means all namespaces.
     namespaces: Option<BTreeSet<String>>,
 }
 
 impl Apart {
-    /// Reads those of a pod.
+    /// Reads the terms of a pod.
     pub(crate) fn of(pod: &Value) -> Vec<Self> {
         let own = text_or_empty(pod, "/metadata/namespace");
         let terms = list(pod, APART).iter().filter_map(|term| {
@@ -48,12 +48,13 @@ impl Apart {
     }
 }
 
-/// Whether where a pod fits depends on where others are.
+/// Returns whether a pod's placement depends on other pods.
 pub(crate) fn is_bound(pod: &Value) -> bool {
     !list(pod, APART).is_empty() || !list(pod, SPREADS).is_empty()
 }
 
-/// The selector of a term or constraint, with the pod's own values of `matchLabelKeys`; none selects nothing.
+/// Returns the selector of a term or constraint, with the pod's own values of `matchLabelKeys`; without a selector,
+/// nothing matches.
 fn selector(pod: &Value, term: &Value) -> Option<Labels> {
     let mut selector = term.get("labelSelector")?.clone();
     for key in list(term, "/matchLabelKeys").iter().filter_map(Value::as_str) {
@@ -64,10 +65,10 @@ fn selector(pod: &Value, term: &Value) -> Option<Labels> {
     Some(Labels::of_object(&selector))
 }
 
-/// Where a pod may not stand, given where the others are.
+/// Topology domains that a pod may not use, given the placement of the other pods.
 #[derive(Debug, Default)]
 pub(crate) struct Topology {
-    /// Labels of nodes, with the values that are taken.
+    /// Node labels with the values that anti-affinity excludes.
     taken: BTreeSet<(String, String)>,
     spreads: Vec<Spread>,
 }
@@ -76,11 +77,11 @@ pub(crate) struct Topology {
 struct Spread {
     key: String,
     skew_max: i64,
-    /// How many pods that count there are in each place.
+    /// Matching pods in each domain.
     counts: BTreeMap<String, i64>,
-    /// The fewest of them.
+    /// The minimum of these counts.
     fewest: i64,
-    /// 1 where the pod counts itself.
+    /// 1 if the pod matches its own selector.
     own: i64,
 }
 
@@ -109,7 +110,7 @@ impl Topology {
         Self { taken, spreads }
     }
 
-    /// Whether a node's place is free.
+    /// Returns whether a node's domain is allowed.
     pub(crate) fn admits(&self, view: &NodeView) -> bool {
         let is_taken = |(key, value): &(String, String)| view.labels.get(key) == Some(value);
         !self.taken.iter().any(is_taken) && self.spreads.iter().all(|spread| spread.admits(view))
@@ -149,7 +150,7 @@ impl Spread {
 }
 
 impl Index {
-    /// The pods that have a node, as they were bound by now, with it.
+    /// Returns the pods with a node, including new bindings, and their nodes.
     fn placed(&self) -> impl Iterator<Item = (&Name, &PodView, &String)> {
         self.pods.iter().filter(|(_, pod)| !pod.has_ended).filter_map(|(name, pod)| {
             let node = pod.node.as_ref().or_else(|| self.bound.get(name))?;
@@ -157,7 +158,7 @@ impl Index {
         })
     }
 
-    /// Those of them that are not to stand beside others.
+    /// Returns those of them with required anti-affinity.
     fn placed_apart(&self) -> impl Iterator<Item = (&Name, &PodView, &String)> {
         let pods = self.apart.iter().filter_map(|name| self.pods.get_key_value(name));
         pods.filter(|(_, pod)| !pod.has_ended).filter_map(|(name, pod)| {

@@ -1,4 +1,4 @@
-//! What a world has when its document says nothing.
+//! Default settings of a world.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ const UBUNTU_IMAGES: [&str; 8] = [
 const AZURE_LINUX_IMAGES: [&str; 8] =
     ["V2gen2", "V2", "V2gen2arm64", "V2gen2TL", "V3gen2", "V3", "V3gen2arm64", "V3gen2TL"];
 
-/// Two versions of each, so that there is an older image to drift from.
+/// Two versions of each image, so that there is an older one to drift from.
 const VERSIONS: [(&str, &str); 2] =
     [("202510.19.0", "2025-10-22T09:00:00Z"), ("202511.12.0", "2025-11-15T09:00:00Z")];
 
@@ -39,7 +39,7 @@ impl Default for SimulatedAzure {
             network: NetworkSettings::default(),
             agent_pools: vec![AgentPool::default()],
             quotas: BTreeMap::new(),
-            // What enterprise agreements start with, a family and region.
+            // The initial quota of enterprise agreements, per family and region.
             family_quota: 350,
             capacity: Vec::new(),
             images: images(),
@@ -140,7 +140,7 @@ fn images() -> Vec<Image> {
     [of(UBUNTU_GALLERY, &UBUNTU_IMAGES), of(AZURE_LINUX_GALLERY, &AZURE_LINUX_IMAGES)].concat()
 }
 
-/// What the least role that can run nodeform allows.
+/// Returns the permissions of the minimal role that can run nodeform.
 fn permissions() -> Vec<String> {
     [
         "Microsoft.Resources/subscriptions/resourceGroups/read",

@@ -1,4 +1,4 @@
-//! The document of kind `SimulatedAzure`: what the simulated Azure is like. Every field is optional.
+//! The document of kind `SimulatedAzure`: settings of the simulated Azure. Every field is optional.
 
 mod defaults;
 mod read;

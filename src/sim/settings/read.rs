@@ -1,4 +1,5 @@
-//! A document to settings: unknown fields are refused with the nearest name, all faults at once.
+//! Parses a document into settings: unknown fields are rejected with the nearest name, and all faults are reported
+//! together.
 
 use std::fmt;
 
@@ -9,12 +10,12 @@ use serde_json::{Map, Value};
 
 use super::SimulatedAzure;
 
-/// What is wrong with a document of settings.
+/// A fault in a document of settings.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SettingsFault {
-    /// Where, e.g. `spec.network.plugin`.
+    /// Its path, e.g. `spec.network.plugin`.
     pub path: String,
-    /// What is wrong, and what to do.
+    /// The fault and how to fix it.
     pub message: String,
 }
 
@@ -28,7 +29,7 @@ impl SimulatedAzure {
     /// Reads the `spec` of a document of kind `SimulatedAzure`.
     ///
     /// # Errors
-    /// Everything that is wrong with it.
+    /// All faults found.
     pub fn read(spec: &Value) -> Result<Self, Vec<SettingsFault>> {
         let settings: Self = read("spec", spec)?;
         let mut faults = Vec::new();
@@ -78,10 +79,10 @@ impl SimulatedAzure {
     }
 }
 
-/// Reads a value whose type has a default for every optional field and serialises all of them.
+/// Reads a value whose type has a default for every optional field and serializes all of them.
 ///
 /// # Errors
-/// Each unknown field with the nearest name, and each member of the value that has a wrong type.
+/// Each unknown field with the nearest name, and each member of the value with a wrong type.
 pub(crate) fn read<T: DeserializeOwned + Serialize>(
     path: &str,
     value: &Value,
@@ -96,7 +97,7 @@ pub(crate) fn read<T: DeserializeOwned + Serialize>(
     };
     match serde_json::from_value::<T>(Value::Object(members.clone())) {
         Ok(read) => {
-            // The value as it was understood has every known field: what it lacks, nobody knows.
+            // Serializing the parsed value yields every known field; other fields are unknown.
             let known = serde_json::to_value(&read).unwrap_or(Value::Null);
             let mut faults = Vec::new();
             unknown(path, &Value::Object(members.clone()), &known, &mut faults);
@@ -106,7 +107,7 @@ pub(crate) fn read<T: DeserializeOwned + Serialize>(
     }
 }
 
-/// Tries each member by itself, so that each wrong one is told.
+/// Parses each member alone, so that every wrong one is reported.
 fn wrong_types<T: DeserializeOwned>(
     path: &str,
     members: &Map<String, Value>,
@@ -154,7 +155,7 @@ fn unknown_field<'a>(name: &str, known: impl Iterator<Item = &'a String>) -> Str
     }
 }
 
-/// The known name that a name is probably meant to be; nothing where none is near.
+/// Returns the known name nearest to a name, if one is near enough.
 pub(crate) fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let far = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
     let nearest = known.map(|other| (far(other), other)).min().filter(|(distance, _)| *distance <= 3);

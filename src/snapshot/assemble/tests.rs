@@ -1,4 +1,4 @@
-//! What an input comes to.
+//! Snapshots assembled from inputs.
 
 mod volumes;
 

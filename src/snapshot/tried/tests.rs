@@ -26,7 +26,7 @@ spec:
       - {key: karpenter.azure.com/sku-name, operator: In, values: [Standard_D2s_v5, Standard_D4s_v5]}
 ";
 
-/// A pod of Deployment `web`, made at this minute; on a node, or waiting.
+/// A pod of Deployment `web`, created at this minute; on a node, or pending.
 fn pod(name: &str, minute: i64, node: Option<&str>) -> String {
     let node = node.map_or(String::new(), |node| format!("nodeName: {node}, "));
     format!(
@@ -38,7 +38,7 @@ fn pod(name: &str, minute: i64, node: Option<&str>) -> String {
     )
 }
 
-/// A node of the pool, made for pods of Deployment `web` at this minute, with this much memory for pods.
+/// A node of the pool, created for pods of Deployment `web` at this minute, with this much memory for pods.
 struct Made {
     name: &'static str,
     minute: i64,
@@ -85,7 +85,7 @@ fn node(node: &Made, pool: &Pool, class: &str) -> String {
     text
 }
 
-/// What a world comes to at a minute, of which this is remembered.
+/// Returns the outcome at a minute, given these remembered nodes.
 fn tried(nodes: &[Made], pods: &[String], known: &[Tried], minute: i64) -> Tries {
     let (_, policy) = read(POOL);
     let pool = policy.pools.values().next().unwrap();

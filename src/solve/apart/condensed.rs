@@ -1,8 +1,9 @@
-//! A world with few pods, for those who only join it: what nobody looks at any more is taken off the nodes.
+//! Condenses a world for pods that only join it: folds bound pods that no rule mentions into their node's used
+//! resources.
 //!
-//! Pods that have a part in a rule between pods stay, and so do those with volumes, ports, and those of daemonsets. Of the
-//! others one stays on each node, so that no node looks unused; what the rest asks for is no longer the node's to give.
-//! Nobody is moved.
+//! Pods with a role in a rule between pods are kept, as are pods with volumes or host ports, and DaemonSet pods. Of the
+//! others, one is kept on each node, so that no node looks unused; the requests of the rest are subtracted from the
+//! node's allocatable resources. Never moves pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,7 +11,7 @@ use crate::model::{Namespace, NodeName, Pod, PodPlace, PodSpec, Resources};
 use crate::snapshot::Snapshot;
 use crate::solve::topology::group::Group;
 
-/// Returns a world of which pods that come to it, which these rules bind, see the same.
+/// Returns a world that looks the same to joining pods that these rules bind.
 pub(super) fn condensed(mut world: Snapshot, rules: &BTreeSet<Group>) -> Snapshot {
     let mut asked: BTreeMap<(usize, Namespace), bool> = BTreeMap::new();
     let mut taken: BTreeMap<NodeName, Option<Resources>> = BTreeMap::new();
@@ -40,7 +41,7 @@ pub(super) fn condensed(mut world: Snapshot, rules: &BTreeSet<Group>) -> Snapsho
     world
 }
 
-/// Takes off what goes, unless it is the only reason to know of claims: where nothing is limited, nobody counts it.
+/// Removes nodes being deleted, unless they are the only evidence of NodeClaims: without limits nothing counts them.
 pub(super) fn without_leaving(world: &mut Snapshot) {
     let has_claims = |is_deleting: bool| {
         world.nodes.iter().any(|node| node.is_deleting == is_deleting && node.claim.is_some())
@@ -54,7 +55,7 @@ pub(super) fn without_leaving(world: &mut Snapshot) {
     world.pods.retain(|pod| !matches!(&pod.place, PodPlace::Bound(node) if leaving.contains(node)));
 }
 
-/// Returns whether anything beside what it asks for matters of a pod that stays where it is.
+/// Returns whether anything beside its requests matters of a pod that is not moved.
 fn is_looked_at(pod: &Pod, rules: &BTreeSet<Group>) -> bool {
     let PodSpec { volumes, anti_affinity, host_ports, .. } = &*pod.spec;
     !(volumes.is_empty() && anti_affinity.is_empty() && host_ports.is_empty())

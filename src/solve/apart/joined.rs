@@ -1,7 +1,7 @@
-//! The fleet for what runs and what was placed in it afterwards, as one change from the world as it is.
+//! Joins the fleet for running pods and the pods placed into it afterwards into one change to the current world.
 //!
-//! Nodes that are made for what runs get pods that wait as well; of their substitutes those stay that hold all. Where
-//! something does not hold of the whole, there is no answer: nothing is mended.
+//! New nodes for running pods get pending pods as well; only substitutes that hold all of them are kept. If something
+//! does not hold for the whole, there is no result: nothing is repaired.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,12 +20,12 @@ use crate::solve::solution::{Kept, NewNode, Removal, Report, Solution, Target};
 
 use super::busy;
 
-/// What is bought for those who wait must cost no more than one of so many parts of what goes: else some of that might
-/// have stayed for them.
+/// Maximum cost of new nodes for pending pods, as one of this many parts of the cost of removed nodes: above that, some
+/// of those might have been kept for the pods.
 const BOUGHT_MAX: i64 = 8;
 
-/// Returns both as one; `demand` is what waited for the second, `before` the one with only what runs. Nothing
-/// where all must be planned together.
+/// Returns both as one solution; `demand` is the demand of the second, `before` the world with only the running pods.
+/// `None` if all must be planned together.
 pub(super) fn joined(
     scene: &Scene<'_>,
     demand: &Demand,
@@ -58,8 +58,8 @@ pub(super) fn joined(
     Some(Solution { target: Target { kept, new, removed }, report })
 }
 
-/// Returns whether those who wait may come after what runs: nothing of what goes might have stayed for them, and nobody is
-/// left over because of it.
+/// Returns whether pending pods may be planned after the running ones: no removed node might have been kept for them,
+/// and none of them is unplaced because of it.
 fn suits(scene: &Scene<'_>, (before, first): (&Snapshot, &Solution), second: &Solution) -> bool {
     let Report { unplaced, held, .. } = &first.report;
     if !unplaced.is_empty() || !held.is_empty() {
@@ -78,7 +78,7 @@ fn suits(scene: &Scene<'_>, (before, first): (&Snapshot, &Solution), second: &So
     gone.is_empty() || bought.is_some_and(|bought| bought.0.saturating_mul(BOUGHT_MAX) <= saved.0)
 }
 
-/// Returns what stays with the pods of both.
+/// Returns the kept nodes with the pods of both.
 fn kept(first: &[Kept], mut second: Vec<Kept>) -> Vec<Kept> {
     let before: BTreeMap<&NodeName, &Vec<PodKey>> =
         first.iter().map(|kept| (&kept.node, &kept.pods)).collect();
@@ -106,7 +106,7 @@ fn report(first: &Report, mut second: Report, is_made: impl Fn(&NodeName) -> boo
     second
 }
 
-/// Returns nodes to make with more pods; nothing where one does not hold them as what it is bought as.
+/// Returns new nodes with additional pods; `None` if one does not hold them with its size.
 fn fuller(
     scene: &Scene<'_>,
     demand: &Demand,

@@ -1,6 +1,6 @@
-//! What runs, planned as if nobody waited, and what the plans after this one can use of it.
+//! Plan of the running pods, as if none were pending, and the parts of it that later plans can reuse.
 //!
-//! All of it follows from the world without what waits. Nothing is decided here but whether something is still the same.
+//! All of it follows from the world without pending pods. Decides only whether inputs are unchanged.
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -32,44 +32,44 @@ use crate::solve::{fleet, steps};
 use super::condensed::{condensed, without_leaving};
 use super::{busy, joined, waits};
 
-/// What runs, and what it comes to.
+/// Running pods, and their plan.
 pub(in crate::solve) struct Kept {
-    /// The world without what waits.
+    /// World without pending pods.
     world: Snapshot,
     policy: Policy,
-    /// What its time decides.
+    /// Decisions that depend on its time.
     moment: Moment,
-    /// The fleet for it, but for due nodes.
+    /// Fleet for it, without due nodes.
     solution: Solution,
     due: Due,
-    /// The world when that fleet is there. What carries nothing is there still: it may serve those who wait.
+    /// World with that fleet in place. It still has the empty nodes, because pending pods may use them.
     after: Snapshot,
-    /// The namespaces of what runs.
+    /// Namespaces of the running pods.
     namespaces: BTreeSet<Namespace>,
-    /// What those who waited the last time looked at; nothing while it is in use.
+    /// Inputs for the last pending pods; `None` while in use.
     looked_at: Mutex<Option<LookedAt>>,
 }
 
-/// What those who wait look at, as far as that follows from what runs and from what they ask about.
+/// Inputs for placing pending pods that follow from the running pods and from what the pending pods ask about.
 struct LookedAt {
     asked: Asked,
-    /// The world without its pods: they are in it while somebody looks at it, since it is too large to be copied each time.
+    /// World without its pods: they are in it only while it is in use, because it is too large to be copied each time.
     world: Snapshot,
     pods: Vec<Pod>,
     supplied: Arc<Supplied>,
 }
 
-/// What those who wait ask about.
+/// Labels and rules that pending pods ask about.
 #[derive(PartialEq, Eq)]
 struct Asked {
     /// The labels.
     keys: BTreeSet<LabelKey>,
-    /// The rules between pods that bind them.
+    /// Rules between pods that bind them.
     rules: BTreeSet<Group>,
 }
 
 impl Kept {
-    /// Plans what runs.
+    /// Plans the running pods.
     pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Self {
         let world = snapshot.with_pods(snapshot.pods.iter().filter(|pod| !waits(pod)).cloned().collect());
         let (solution, due, after) = steps::planned(&world, policy, memos, |scene, world, solution, due| {
@@ -83,7 +83,7 @@ impl Kept {
         Self { policy, moment, solution, due, after, namespaces, looked_at: Mutex::new(None), world }
     }
 
-    /// Returns whether this is what runs of a world, at a time that decides the same.
+    /// Returns whether this is the running part of a world, at a time with the same decisions.
     pub(in crate::solve) fn is(&self, snapshot: &Snapshot, policy: &Policy) -> bool {
         let Snapshot {
             at,
@@ -102,7 +102,7 @@ impl Kept {
             assumes_system_node,
             supposed,
             quota,
-            // Where pods stand says all of it.
+            // Follows from where the pods are.
             preemptions: _,
             azure: _,
         } = &self.world;
@@ -119,7 +119,7 @@ impl Kept {
             && (*at == snapshot.at || Moment::of(&self.world, policy, snapshot.at) == self.moment)
     }
 
-    /// Places what waits of a world of which this is what runs; nothing where all must be planned together.
+    /// Places the pending pods of a world with this running part; `None` if all must be planned together.
     pub(super) fn with_waiting(&self, snapshot: &Snapshot, memos: &Memos) -> Option<Solution> {
         let waiting: Vec<&Pod> = snapshot.pods.iter().filter(|pod| waits(pod)).collect();
         let mut looked_at = self.looked_at((snapshot, &waiting), memos);
@@ -133,7 +133,7 @@ impl Kept {
         Some(steps::with_due(joined?, self.due.clone()))
     }
 
-    /// Places what waits of the world that is looked at.
+    /// Places the pending pods of this world.
     fn placed(&self, world: &Snapshot, supplied: &Arc<Supplied>, memos: &Memos) -> Option<Solution> {
         let topology = &Topology::of(world);
         let daemons = &Daemons::of(world, topology);
@@ -167,7 +167,7 @@ impl Kept {
         joined::joined(&scene, &demand, (&self.world, &self.solution), second)
     }
 
-    /// Returns what these look at, for one who gives it back.
+    /// Returns the inputs for these pods; the caller puts them back.
     fn looked_at(&self, (snapshot, waiting): (&Snapshot, &[&Pod]), memos: &Memos) -> LookedAt {
         let asked = self.asked(snapshot, waiting);
         let last = held(&self.looked_at).take();
@@ -180,7 +180,7 @@ impl Kept {
         if !ledger::has_limits(limiting) && self.policy.fleet.prices.commitments.is_empty() {
             without_leaving(&mut world);
         }
-        // Whoever waits changes the market by nothing but the labels asked about.
+        // Pending pods change the market only by the labels that they ask about.
         let supplied = last.filter(|last| last.asked.keys == asked.keys).map_or_else(
             || {
                 let market = Market::of(snapshot, &self.policy);
@@ -209,13 +209,13 @@ impl Kept {
     }
 }
 
-/// Returns whether these run, and no others.
+/// Returns whether exactly these pods run.
 fn are_same(running: &[Pod], pods: &[Pod]) -> bool {
     let others: Vec<&Pod> = pods.iter().filter(|pod| !waits(pod)).collect();
     running.len() == others.len() && running.par_iter().zip(&others).all(|(one, other)| one == *other)
 }
 
-/// Returns a target that keeps what carries nothing.
+/// Returns the target with empty nodes kept.
 fn with_empty(target: &Target) -> Target {
     Target { removed: busy(target).cloned().collect(), ..target.clone() }
 }

@@ -1,6 +1,6 @@
-//! One way through all steps: domains are given out, nodes filled, what is left packed, and what rules refuse taken off.
+//! One attempt: assigns pods to domains, fills existing nodes, packs the rest, and unplaces pods that rules refuse.
 //!
-//! No step is undone within an attempt. Which of several is the best is chosen in [`ways`].
+//! Never undoes a step within an attempt. [`ways`] chooses the best of several attempts.
 
 mod hosts;
 mod ways;
@@ -33,7 +33,7 @@ use super::topology::bundle::{self, Riders};
 use super::topology::census::Running;
 use super::{came_off, ledger, overruled, pack, price};
 
-/// What every attempt starts from.
+/// Inputs of every attempt.
 #[derive(Clone, Copy)]
 pub(super) struct Ground<'a> {
     pub(super) snapshot: &'a Snapshot,
@@ -43,38 +43,38 @@ pub(super) struct Ground<'a> {
     pub(super) topology: &'a Topology,
     pub(super) demand: &'a Demand,
     pub(super) supply: &'a Supply<'a>,
-    /// What is known of it.
+    /// Memo of the supply.
     pub(super) memo: &'a Memo,
-    /// What is packed beside the demand and then taken off again.
+    /// Pods that are packed with the demand and then taken off again.
     pub(super) slack: &'a Demand,
-    /// What there is, with nothing placed yet.
+    /// Existing nodes, with nothing placed yet.
     pub(super) nodes: &'a [Standing<'a>],
-    /// What the attempts are for.
+    /// Purpose of the attempts.
     pub(super) effort: Effort<'a>,
-    /// What is tried first.
+    /// Approach that is tried first.
     pub(super) approach: Approach,
-    /// Whether others are tried.
+    /// Whether other approaches are tried.
     pub(super) looks_further: bool,
 }
 
-/// How the steps are gone through.
+/// Variant of the steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Approach {
-    /// In which manner domains are given out.
+    /// Manner in which pods are assigned to domains.
     pub(super) manner: Manner,
-    /// Whether waiting pods lead others away from those that run ([`bundle::World`]).
+    /// Whether pending pods draw others away from running pods ([`bundle::World`]).
     pub(super) leads: bool,
-    /// Whether nodes that limits leave are also filled with as many pods as they hold.
+    /// Whether the nodes that limits allow are also filled with as many pods as they hold.
     pub(super) fills: bool,
 }
 
 impl Approach {
-    /// The plain one.
+    /// Default approach.
     pub(super) const PLAIN: Self = Self { manner: Manner::Evenly, leads: false, fills: false };
 }
 
 impl Ground<'_> {
-    /// Returns what pods are worth where all of these have to be placed on new nodes.
+    /// Returns the dual prices of pods if all of these have to be placed on new nodes.
     pub(super) fn appraised(&self) -> Appraisal {
         let Ground { snapshot, policy, market, book, topology, supply, memo, slack, nodes, demand, .. } =
             *self;
@@ -90,40 +90,39 @@ impl Ground<'_> {
     }
 }
 
-/// What an attempt came to.
+/// Result of an attempt.
 pub(super) struct Attempt<'a> {
-    /// What waited, with its domains.
+    /// Pods to place, with their domains.
     pub(super) assigned: Assigned,
-    /// What there is, filled.
+    /// Existing nodes, filled.
     pub(super) nodes: Vec<Standing<'a>>,
-    /// What goes.
+    /// Removed nodes.
     pub(super) shrunk: Shrunk,
-    /// What stays of what there is, in money.
+    /// Cost of the existing nodes that are kept.
     pub(super) costs: Costs,
-    /// What is made, and which pods are on nothing.
+    /// New nodes, and unplaced pods.
     pub(super) finished: Finished,
-    /// What places took fewer pods than they were given.
+    /// Places that took fewer pods than assigned.
     pub(super) shortfalls: Shortfalls,
-    /// Who came along with whom.
+    /// Co-located pods, by the pod that stands for them.
     pub(super) riders: Riders,
-    /// How it came about.
+    /// Its approach.
     pub(super) approach: Approach,
 }
 
-/// How good an attempt is; the smaller, the better: nodes of lighter pools whose pod a heavier one has room for; pods
-/// that went to lighter pools than they were given to, of which a heavier one might have taken them elsewhere; pods
-/// left over by priority; what it counts as with what stays of what there is, since a node that is empty else may stay for
-/// those who wait.
+/// Score of an attempt, the smaller the better: nodes of lighter pools whose pod fits a heavier one; pods that went to
+/// lighter pools than assigned although a heavier one might have taken them elsewhere; unplaced pods by priority; and
+/// the fleet's price with premiums, including kept nodes, because an otherwise empty node may be kept for pending pods.
 type Score = (usize, usize, LeftOver, Worth);
 
-/// What a fleet counts as: how many of its new nodes nobody knows the price of, and what the others count as. A price that
-/// is not known is not taken for nothing.
+/// Price of a fleet for comparison: the number of new nodes without a known price, and the price of the others with
+/// premiums. An unknown price never counts as zero.
 pub(super) type Worth = (usize, i64);
 
-/// How often hosts are added for new nodes that others need, and that count as well.
+/// Maximum number of rounds that add hosts for new nodes which other pods need and which count as well.
 const HOSTS_ROUNDS_MAX: usize = 4;
 
-/// How many pods of each priority are on nothing, the highest first.
+/// Number of unplaced pods of each priority, the highest first.
 pub(super) type LeftOver = Vec<(Reverse<i32>, usize)>;
 
 fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, caps: &Caps) -> Attempt<'a> {
@@ -143,19 +142,19 @@ fn attempt<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand, 
     spread((ground, running), given, &crews)
 }
 
-/// Who goes to which domain, before nodes are filled.
+/// Assignment of pods to domains, before nodes are filled.
 #[derive(Clone)]
 struct Given {
     assigned: Assigned,
     riders: Riders,
-    /// What may be placed, and behind it what is taken off again.
+    /// Pods that may be placed, followed by those that are taken off again.
     open: Demand,
-    /// How many shapes are placed for good.
+    /// Number of shapes that are placed for good.
     shapes: usize,
 }
 
-/// Places all where some are spread over hosts: with as few new hosts as are cheapest, and with none, if need be; where pods
-/// are left over of both, with no more hosts than limits left, and with a host for each.
+/// Places all pods if some are spread over hosts: with the cheapest number of new hosts, and with none if needed; if
+/// both leave pods unplaced, also with no more hosts than limits allowed, and with a host for each.
 fn spread<'a>(
     (ground, running): (&Ground<'a>, &Running<'a>),
     given: Given,
@@ -197,13 +196,12 @@ fn spread<'a>(
     best.unwrap_or_else(|| placed((ground, running), given, None))
 }
 
-/// Returns whether everybody has a place.
+/// Returns whether all pods are placed.
 fn is_whole(attempt: &Attempt<'_>) -> bool {
     attempt.finished.unplaced.is_empty() && !attempt.assigned.leaves_over()
 }
 
-/// Returns how many new nodes count for spreads over hosts and have too few of their pods; none where all are as they must
-/// be.
+/// Returns how many new nodes count for spreads over hosts and have too few of their pods; zero if all spreads are met.
 fn bare(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
     let Ground { snapshot, policy, topology, supply, .. } = *ground;
     let Attempt { assigned, nodes, finished, .. } = attempt;
@@ -216,7 +214,7 @@ fn bare(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
     finished.shapes.iter().filter(is_bare).count().max(1)
 }
 
-/// Goes through all steps once domains are given out. What is laid out over hosts already stays there.
+/// Runs all steps after pods are assigned to domains. Pods already laid out over hosts stay there.
 fn placed<'a>(
     (ground, running): (&Ground<'a>, &Running<'a>),
     given: Given,
@@ -247,7 +245,7 @@ fn placed<'a>(
     Attempt { assigned, nodes, shrunk, costs, finished, shortfalls, riders, approach }
 }
 
-/// Returns how many pods are on nothing, by priority.
+/// Returns how many pods are unplaced, by priority.
 pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, usize> {
     let mut unplaced: BTreeMap<i32, usize> = demand.shapes.iter().map(|shape| (shape.priority, 0)).collect();
     for barred in &attempt.assigned.demand.barred {
@@ -262,19 +260,19 @@ pub(super) fn unplaced(demand: &Demand, attempt: &Attempt<'_>) -> BTreeMap<i32, 
     unplaced
 }
 
-/// Returns how many pods are on nothing, the highest priority first.
+/// Returns how many pods are unplaced, the highest priority first.
 pub(super) fn left_over(demand: &Demand, attempt: &Attempt<'_>) -> LeftOver {
     let unplaced = unplaced(demand, attempt).into_iter().rev();
     unplaced.map(|(priority, count)| (Reverse(priority), count)).collect()
 }
 
-/// Returns what nodes count as when they are chosen, as far as prices are known.
+/// Returns the price of nodes with premiums, as far as prices are known.
 pub(super) fn price(nodes: &[NewNode]) -> i64 {
     let price = |node: &NewNode| node.effective_price.known().map_or(0, |price| (price + node.premium).0);
     nodes.iter().map(price).sum()
 }
 
-/// Returns what a fleet counts as when it is chosen: its new nodes, and what stays of what there is.
+/// Returns the price of a fleet with premiums: its new nodes, and the kept ones.
 pub(super) fn cost(attempt: &Attempt<'_>) -> Worth {
     let nodes = &attempt.finished.nodes;
     let unpriced = nodes.iter().filter(|node| node.effective_price.known().is_none()).count();
@@ -285,10 +283,10 @@ fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     (overruled(ground, attempt), attempt.shortfalls.lighter, left_over(ground.demand, attempt), cost(attempt))
 }
 
-/// Counts the nodes of lighter pools whose pod a heavier one has room for, now that everything is known.
+/// Counts the nodes of lighter pools whose pod fits a heavier one in the final result.
 fn overruled(ground: &Ground<'_>, attempt: &Attempt<'_>) -> usize {
     let Attempt { assigned, finished, .. } = attempt;
-    // Where nothing is limited every pool is open to the end.
+    // Without limits every pool is open to the end.
     if !finished.ledger.has_limits() {
         return 0;
     }

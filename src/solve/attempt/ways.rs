@@ -1,9 +1,9 @@
-//! Which way through the steps is taken: the best of a counted number of them.
+//! Portfolio of approaches: the best of a bounded number of attempts.
 //!
-//! Domains are given out before it is known what fits there. Where a place turns out to take fewer pods than it was
-//! given, the next attempt gives it no more than it took. Where pods that share a node have no place together, those that
-//! follow the others are left out of the next. Where limits leave pods over, the best approach is tried once more with nodes
-//! that hold as many as they can. Ways to a plan are looked at as drafts, and the best is gone once more in full.
+//! Pods are assigned to domains before it is known what fits there. If a place takes fewer pods than assigned, the next
+//! attempt assigns it no more than it took. If pods that share a node do not fit together, the followers are left out
+//! of the next attempt. If limits leave pods unplaced, the best approach is tried again with nodes that hold as many
+//! pods as they can. Candidates for a plan are drafts, and the best one is repeated in full.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,29 +20,29 @@ use crate::solve::topology::{Role, Topology};
 
 use super::{Approach, Attempt, Ground, attempt, overruled, score};
 
-/// How often pods are given out anew after the first time.
+/// Maximum number of reassignments after the first attempt.
 const ROUNDS_MAX: usize = 5;
 
-/// With more pods to place than this, drafts are rough ones.
+/// Number of pods to place above which drafts are rough.
 const ROUGH_MIN: usize = 10_000;
 
-/// With so many pods to place or more, no other attempt is made where all have a place and less than one pod of so many is
-/// not where it was given to: it would change next to nothing.
+/// Number of pods to place from which other attempts are skipped if all are placed and less than one pod in `SHORT_MAX`
+/// is not where it was assigned: another attempt would change almost nothing.
 const SPARED_MIN: usize = 5_000;
 const SHORT_MAX: usize = 100;
 
-/// The most pods that are given out in other manners too.
+/// Maximum number of pods that are assigned in other manners too.
 const OTHERWISE_MAX: usize = 2_000;
 
-/// How often all is planned again without pods that came off.
+/// Maximum number of replans without pods that were unplaced again.
 const MENDS_MAX: usize = 3;
 
-/// What is different from one attempt to the next.
+/// Parameters in which attempts differ.
 struct Way {
     approach: Approach,
-    /// Who is left out, and why.
+    /// Pods that are left out, with the reason.
     left_out: Vec<Refused>,
-    /// What places take at most.
+    /// Maximum number of pods of each place.
     caps: Caps,
 }
 
@@ -67,7 +67,7 @@ pub(in crate::solve) fn best<'a>(ground: &Ground<'a>) -> Attempt<'a> {
     if score(ground, &best) < score(ground, &first) { best } else { first }
 }
 
-/// Returns whether no other way than the first is looked at.
+/// Returns whether no approach but the first needs to be tried.
 fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
     !is_short(ground.demand, first, &mut Caps::new())
         && followers(ground.demand, first).is_empty()
@@ -77,11 +77,11 @@ fn is_settled(ground: &Ground<'_>, first: &Attempt<'_>) -> bool {
         && otherwise(ground, first).next().is_none()
 }
 
-/// Returns the best attempt of this effort, and how it came about. Of a few pods domains are given out in other manners too.
+/// Returns the best attempt of this effort, and its parameters. Few pods are assigned to domains in other manners too.
 fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     let approach = ground.approach;
     let mut best = best_of(ground, approach);
-    // Where no node is there, nobody runs whom others could be led away from.
+    // Without existing nodes there are no running pods to draw others away from.
     if is_left_beside(&best.0) && !ground.nodes.is_empty() {
         let led = best_of(ground, Approach { leads: true, ..approach });
         if score(ground, &led.0) < score(ground, &best.0) {
@@ -103,19 +103,19 @@ fn found<'a>(ground: &Ground<'a>) -> (Attempt<'a>, Way) {
     best
 }
 
-/// Returns whether there are few enough pods to look further.
+/// Returns whether there are few enough pods for further attempts.
 fn is_little(ground: &Ground<'_>) -> bool {
     ground.looks_further && ground.demand.pods() <= OTHERWISE_MAX
 }
 
-/// Returns whether limits leave too few nodes for a few pods.
+/// Returns whether limits allow too few nodes for a small number of pods.
 fn is_narrow(ground: &Ground<'_>, found: &Attempt<'_>) -> bool {
     let is_left_over = found.assigned.leaves_over() || !found.finished.unplaced.is_empty();
     is_little(ground) && is_left_over && found.finished.ledger.has_limits()
 }
 
-/// Returns the other manners that are tried: where rules between pods leave some over, where spreads let domains differ by
-/// more than one, and where limits leave too few nodes. Where no pod minds its domain every manner comes to the same.
+/// Returns the other manners to try: if rules between pods leave some unplaced, if spreads let domains differ by more
+/// than one, and if limits allow too few nodes. If no pod depends on its domain, every manner has the same result.
 fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = Manner> + use<> {
     let is_tied = ground.demand.shapes.iter().any(|shape| !shape.roles.is_empty());
     let is_asked = is_little(ground) && is_tied;
@@ -127,14 +127,14 @@ fn otherwise(ground: &Ground<'_>, found: &Attempt<'_>) -> impl Iterator<Item = M
     others.into_iter().filter(|(_, is_asked)| *is_asked).map(|(manner, _)| manner)
 }
 
-/// Returns whether pods are left over that have to stand beside others.
+/// Returns whether pods that must be next to others are unplaced.
 fn is_left_beside(attempt: &Attempt<'_>) -> bool {
     let shapes = attempt.finished.unplaced.iter().map(|(shape, _)| &attempt.assigned.demand.shapes[*shape]);
     let mut roles = shapes.flat_map(|shape| &shape.ask.company);
     roles.any(|role| role.rule == HostRule::Beside && role.is_bound)
 }
 
-/// Returns the best attempt of one approach, and how it came about.
+/// Returns the best attempt of one approach, and its parameters.
 fn best_of<'a>(ground: &Ground<'a>, approach: Approach) -> (Attempt<'a>, Way) {
     let ground = &Ground { approach, ..*ground };
     let running = &Running::of(ground.topology, ground.nodes);
@@ -159,8 +159,8 @@ fn best_of<'a>(ground: &Ground<'a>, approach: Approach) -> (Attempt<'a>, Way) {
     (best, way)
 }
 
-/// Returns the best attempt, and the pods that are left out of it: together with those that they have to share a node with
-/// they have no place, and the others have one without them.
+/// Returns the best attempt, and the pods left out of it: they do not fit together with the pods that they must share a
+/// node with, and the others fit without them.
 fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt<'a>, Way) {
     let Ground { approach, .. } = *ground;
     let (first, caps) = rounds((ground, running), ground.demand);
@@ -180,7 +180,7 @@ fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt
     if score(ground, &best.0) >= score(ground, &first) {
         return (first, whole);
     }
-    // Those come along again that are not the reason. Where worlds are compared that is not looked for.
+    // Adds back pods that are not the cause. Comparisons of worlds skip this.
     if !ground.effort.is_plan() {
         return best;
     }
@@ -194,8 +194,8 @@ fn without_followers<'a>(ground: &Ground<'a>, running: &Running<'a>) -> (Attempt
     best
 }
 
-/// Returns the pods that came along with others that are left over, of each shape, with why; and those that nobody took
-/// along, who would come in their place.
+/// Returns the followers of unplaced pods, by shape, with the reason; and the barred pods, which would take their
+/// place.
 fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
     let Attempt { riders, assigned, finished, .. } = attempt;
     if riders.is_empty() {
@@ -226,7 +226,8 @@ fn followers(demand: &Demand, attempt: &Attempt<'_>) -> Vec<Vec<Refused>> {
     demand.shapes.iter().map(of_shape).filter(|refused| !refused.is_empty()).collect()
 }
 
-/// Returns the demand without pods that came off again: what was opened beside them took their limits for kept.
+/// Returns the demand without pods that were unplaced again: other nodes were opened as if those pods kept using their
+/// limits.
 fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
     if came_off.is_empty() {
         return Cow::Borrowed(demand);
@@ -237,7 +238,7 @@ fn without<'d>(demand: &'d Demand, came_off: &[Refused]) -> Cow<'d, Demand> {
     Cow::Owned(rest)
 }
 
-/// Returns whether a spread lets the domains of pods that wait differ by more than one.
+/// Returns whether a spread lets the domains of pending pods differ by more than one.
 fn is_loose(topology: &Topology, demand: &Demand) -> bool {
     let is_loose = |role: &Role| match &topology.groups[role.group].kind {
         GroupKind::Spread(spread) => role.is_bound && spread.max_skew > 1,
@@ -246,7 +247,7 @@ fn is_loose(topology: &Topology, demand: &Demand) -> bool {
     demand.shapes.iter().flat_map(|shape| &shape.roles).any(is_loose)
 }
 
-/// Returns the best of the attempts that give out domains anew, and what places took at most there.
+/// Returns the best of the attempts with repeated assignment, and its caps.
 fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -> (Attempt<'a>, Caps) {
     let mut caps = Caps::new();
     let first = attempt((ground, running), demand, &caps);
@@ -269,15 +270,14 @@ fn rounds<'a>((ground, running): (&Ground<'a>, &Running<'a>), demand: &Demand) -
     (found, best.1)
 }
 
-/// Returns whether places took fewer pods than they were given, and it is worth while to give them out anew; notes what they
-/// took.
+/// Returns whether places took fewer pods than assigned and reassignment is worthwhile; records what they took.
 fn is_short(demand: &Demand, first: &Attempt<'_>, caps: &mut Caps) -> bool {
     let is_new = first.shortfalls.tighten(&first.assigned, caps);
     let is_little = demand.pods() >= SPARED_MIN && first.shortfalls.pods * SHORT_MAX < demand.pods();
     is_new && !(is_little && is_whole(first))
 }
 
-/// Returns whether everybody has a place, and none on a lighter pool than it was given to.
+/// Returns whether all pods are placed, and none on a lighter pool than assigned.
 fn is_whole(attempt: &Attempt<'_>) -> bool {
     attempt.finished.unplaced.is_empty()
         && attempt.assigned.refused.is_empty()

@@ -1,7 +1,7 @@
-//! From the world and a fleet to the bound's problem: which pods, which offerings, which nodes stay.
+//! Builds the bound's problem from a snapshot and a fleet: pod classes, offerings and kept nodes.
 //!
-//! Zones, spread, weights and limits are left out, and of rules on one node all but those that never let two pods of
-//! a class stand together: what is left out only makes the bound lower.
+//! Zones, spread, weights and limits are ignored, as are rules within one node except those that never let two pods of
+//! a class share a node. Ignoring a rule only lowers the bound.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,16 +27,16 @@ use crate::solve::topology::Topology;
 
 use super::problem::{Bin, Class, Problem, Source};
 
-/// The highest price that is told apart: far above any VM's.
+/// Highest price that is distinguished, far above any VM's.
 const PRICE_MAX: i64 = 1 << 40;
 
-/// Node terms, and the stance to taints.
+/// Node terms and tolerations.
 type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
-/// A bin, and the terms that it meets.
+/// A bin, and the terms that it satisfies.
 type Open = (Bin, Bits);
 
-/// The problem of a fleet, and whether an estimated price has a part in it.
+/// Returns the problem of a fleet, and whether an estimated price is part of it.
 pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> (Problem, bool) {
     let market = Market::of(seen, policy);
     let may_go = may_go(seen, policy, solution);
@@ -80,8 +80,8 @@ pub(super) fn problem(seen: &Snapshot, policy: &Policy, solution: &Solution) -> 
     (Problem { classes, bins, uncommitted, fixed }.without_the_rest(), is_estimate)
 }
 
-/// Returns the nodes that some fleet may do without, though they carry pods: among them those that this one makes only to
-/// replace others of a pool that asks for a number of them.
+/// Returns the nodes that some fleet may do without although they carry pods. These include nodes that this fleet
+/// creates only to replace others of a static pool.
 fn may_go(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> BTreeSet<NodeName> {
     let mut may_go = steps::movable(snapshot, policy);
     may_go.extend(solution.target.removed_names());
@@ -94,8 +94,8 @@ fn may_go(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> BTreeSet
     may_go
 }
 
-/// Returns the world in which the pods of these nodes wait, and which pods those are: where they run says nothing about
-/// what any fleet costs.
+/// Returns the snapshot in which the pods of these nodes are pending, and those pods: the nodes that they run on now do
+/// not limit what another fleet costs.
 fn emptied(snapshot: &Snapshot, nodes: &BTreeSet<NodeName>) -> (Snapshot, BTreeSet<PodKey>) {
     let (mut emptied, mut moving) = (snapshot.clone(), BTreeSet::new());
     for pod in emptied.pods.iter_mut().filter(|pod| !pod.is_daemon && !pod.is_terminating) {
@@ -107,7 +107,7 @@ fn emptied(snapshot: &Snapshot, nodes: &BTreeSet<NodeName>) -> (Snapshot, BTreeS
     (emptied, moving)
 }
 
-/// Returns the shapes of which the fleet has pods on nodes that are new or may go, with how many.
+/// Returns the shapes of the pods that the fleet places or may move, with the number of such pods.
 fn placed<'d>(demand: &'d Demand, solution: &Solution, moving: &BTreeSet<PodKey>) -> Vec<(&'d Shape, i64)> {
     let kept = solution.target.kept.iter().flat_map(|kept| &kept.pods);
     let new = solution.target.new.iter().flat_map(|node| &node.pods);
@@ -117,7 +117,7 @@ fn placed<'d>(demand: &'d Demand, solution: &Solution, moving: &BTreeSet<PodKey>
     counted.filter(|(_, count)| *count > 0).collect()
 }
 
-/// Returns the nodes that every fleet keeps: those that carry pods, and those that stay for another reason.
+/// Returns the nodes that every fleet keeps: those that carry pods, and those that are kept for another reason.
 fn staying<'n>(
     nodes: &'n [Standing<'_>],
     (policy, may_go): (&Policy, &BTreeSet<NodeName>),
@@ -125,7 +125,7 @@ fn staying<'n>(
 ) -> BTreeSet<&'n NodeName> {
     let gone: BTreeSet<&NodeName> = solution.target.removed.iter().map(|removal| &removal.node).collect();
     let said = solution.report.staying.iter().map(|(node, _)| node);
-    // What this fleet keeps another may let go.
+    // Another fleet may remove nodes that this one keeps.
     let said: BTreeSet<&NodeName> = said.filter(|node| !may_go.contains(*node)).collect();
     let is_fixed = |pool: &PoolName| policy.pools.get(pool).is_some_and(|pool| pool.replicas.is_some());
     let stays = |standing: &&Standing<'_>| {
@@ -137,7 +137,7 @@ fn staying<'n>(
     nodes.iter().filter(stays).map(|standing| &standing.node.name).collect()
 }
 
-/// Returns the terms of the pods that run on each node that may go: those may stay, whatever is asked of new ones.
+/// Returns the terms of the pods that run on each removable node: they may stay there, whatever new pods require.
 fn own_terms<'s>(
     seen: &'s Snapshot,
     moving: &BTreeSet<PodKey>,
@@ -165,20 +165,20 @@ fn vector(resources: &Resources, dimensions: &[ResourceName]) -> Vec<i64> {
     dimensions.iter().map(|name| resources.get(name)).collect()
 }
 
-/// What bins are made with.
+/// Inputs for building bins.
 struct Shop<'a> {
     dimensions: &'a [ResourceName],
     terms: &'a [Terms<'a>],
-    /// The terms of the pods that run on nodes that may go.
+    /// Terms of the pods that run on each removable node.
     own: &'a BTreeMap<&'a NodeName, BTreeSet<usize>>,
     book: &'a PriceBook<'a>,
-    /// The commitments that no node uses which must stay.
+    /// Commitments that kept nodes leave unused.
     left: &'a Uncommitted,
 }
 
 impl Shop<'_> {
-    /// Returns what can be bought at a known price, without what something else beats, and whether some of it is at
-    /// an estimated price.
+    /// Returns the offerings with a known price, without dominated ones, and whether some of them have an estimated
+    /// price.
     fn offered(&self, supply: &Supply<'_>, daemons: &Daemons<'_>) -> (Vec<Open>, bool) {
         let (mut listed, mut estimated, mut committed) = (Vec::new(), Vec::new(), Vec::new());
         for pool in &supply.pools {
@@ -207,7 +207,7 @@ impl Shop<'_> {
                 }
             }
         }
-        // Listed prices come first, so that an estimate is named only where it matters.
+        // Listed prices come first, so that an estimate is reported only if it matters.
         let (listed, estimated) = (undominated(listed, Vec::new()), estimated);
         let before = listed.len();
         let mut offered = undominated(estimated, listed);
@@ -216,7 +216,7 @@ impl Shop<'_> {
         (offered, is_estimate)
     }
 
-    /// Returns the places of the commitments to a size of which some are left.
+    /// Returns the indices of the commitments to a size that have VMs left.
     fn commitments(&self, size: &str) -> Vec<usize> {
         let all = self.book.commitments().iter().zip(&self.left.0).enumerate();
         all.filter(|(_, (paid, left))| **left > 0 && paid.size.as_str() == size)
@@ -224,7 +224,7 @@ impl Shop<'_> {
             .collect()
     }
 
-    /// Returns what a pool's nodes can be of what each of the terms asks for.
+    /// Returns the offerings of a pool that satisfy each of the terms.
     fn reaches(&self, pool: &PoolSupply<'_>) -> Vec<Vec<Reach>> {
         let reached = |(alternatives, stance): &Terms<'_>| {
             if taints::why(&pool.pool.taints, stance).is_err() {
@@ -240,7 +240,7 @@ impl Shop<'_> {
         self.terms.iter().map(reached).collect()
     }
 
-    /// Returns what daemonsets take that are sure to come: those that ask for nothing that is still open.
+    /// Returns the requests of the DaemonSets that certainly run: those that require no label that is still open.
     fn sure(&self, pool: &PoolSupply<'_>, daemons: &Daemons<'_>) -> Vec<(Vec<i64>, Vec<Reach>)> {
         let reaches = |ask: &Ask| {
             let sure = ask.alternatives.iter().filter(|alternative| pool.open_part(alternative).is_empty());
@@ -263,7 +263,7 @@ impl Shop<'_> {
         room
     }
 
-    /// Returns a node that exists as a bin.
+    /// Returns an existing node as a bin.
     fn there(&self, standing: &Standing<'_>, price: i64) -> Open {
         let site = &standing.site;
         let mut bits = Bits::none(self.terms.len());
@@ -281,7 +281,7 @@ impl Shop<'_> {
         (Bin { room, price: price.min(PRICE_MAX), source: Source::There(1) }, bits)
     }
 
-    /// Returns what a node costs that may go; nothing where a commitment may pay for it.
+    /// Returns the cost of a removable node; zero if a commitment may pay for it.
     fn cost_of(&self, standing: &Standing<'_>, market: &Market) -> Cost {
         let size = price::bought_as(standing.node).map(|(size, _)| size);
         if size.is_some_and(|size| self.book.commitments().iter().any(|paid| paid.size == size)) {
@@ -292,7 +292,7 @@ impl Shop<'_> {
         cost
     }
 
-    /// Returns what commitments cost that nothing uses.
+    /// Returns the cost of all commitments if no node uses them.
     fn idle(&self) -> i64 {
         price::sum([], &Uncommitted::all(self.book), self.book).effective.0
     }
@@ -309,7 +309,7 @@ fn meeting(reaches: &[Vec<Reach>], offering: (usize, &Usable<'_>)) -> Bits {
     bits
 }
 
-/// Adds bins to others, without those that another one beats or equals.
+/// Adds bins to others, without those that another bin dominates or equals.
 fn undominated(mut bins: Vec<Open>, mut kept: Vec<Open>) -> Vec<Open> {
     bins.retain(|(_, bits)| !bits.is_empty());
     bins.sort_by(|(one, _), (other, _)| {
@@ -329,7 +329,7 @@ fn undominated(mut bins: Vec<Open>, mut kept: Vec<Open>) -> Vec<Open> {
     kept
 }
 
-/// Returns the pods that need the same and may stand in the same bins.
+/// Groups pods that need the same and fit into the same bins.
 fn classes(
     (shapes, numbers): (&[(&Shape, i64)], &[usize]),
     dimensions: &[ResourceName],

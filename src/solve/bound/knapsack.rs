@@ -1,15 +1,16 @@
-//! The most valuable pods that one node holds: counted branch-and-bound over whole pods.
+//! Knapsack: the most valuable pods that one node holds, by branch and bound over whole pods with a limited number of
+//! steps.
 //!
-//! Where the count of steps ends the search, what was not looked at counts with the most that it could be worth, so
-//! that the answer is never too small. Fractions of pods are allowed only in that estimate.
+//! If the limit ends the search, the unexplored part counts with its upper bound, so the result is never too small.
+//! Only that upper bound allows fractions of pods.
 
-/// Parts into which the room of a node is divided, so that all its dimensions together are one number.
+/// Parts into which a node's capacity is divided, so that all its dimensions combine into one number.
 const SCALE: i128 = 1 << 30;
 
-/// Parts into which the weight of a dimension is divided while the weights are sought.
+/// Parts into which the weight of a dimension is divided while weights are optimised.
 const WEIGHT: i128 = 64;
 
-/// How often the weights of dimensions are bettered.
+/// Number of rounds in which the weights of dimensions are improved.
 const WEIGHT_ROUNDS: usize = 6;
 
 /// Pods of one class, as one node sees them.
@@ -17,35 +18,35 @@ const WEIGHT_ROUNDS: usize = 6;
 pub(super) struct Item<'p> {
     /// The class.
     pub(super) class: usize,
-    /// What one pod needs, one amount a dimension.
+    /// Needs of one pod, one amount per dimension.
     pub(super) need: &'p [i64],
-    /// How many there may be at most.
+    /// Maximum number of pods.
     pub(super) most: i64,
-    /// What one pod is worth.
+    /// Value of one pod.
     pub(super) value: i128,
 }
 
-/// What a node is worth at best.
+/// Best load of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Best {
-    /// The best pods that were found, by class.
+    /// Best pods found, by class.
     pub(super) load: Vec<(usize, i64)>,
-    /// What those are worth.
+    /// Value of those pods.
     pub(super) value: i128,
-    /// What no other pods are worth more than.
+    /// Upper bound on the value of any pods.
     pub(super) bound: i128,
 }
 
-/// What one search may spend.
+/// Limits of one search.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Effort {
-    /// Pods that are worth no more than this need not be told apart.
+    /// Loads worth no more than this need not be distinguished.
     pub(super) limit: i128,
-    /// How many steps may be taken.
+    /// Maximum number of steps.
     pub(super) steps: usize,
 }
 
-/// Returns the most valuable pods for this room, and how many steps are left.
+/// Returns the most valuable pods for this capacity, and how many steps are left.
 pub(super) fn best(items: &[Item<'_>], room: &[i64], effort: Effort) -> (Best, usize) {
     let fitting = |item: &&Item<'_>| item.value > 0 && item.most > 0 && fits(item.need, room) > 0;
     let items: Vec<Item<'_>> = items.iter().filter(fitting).cloned().collect();
@@ -64,21 +65,21 @@ pub(super) fn best(items: &[Item<'_>], room: &[i64], effort: Effort) -> (Best, u
     (best, steps)
 }
 
-/// Returns how many such pods the room holds.
+/// Returns how many such pods fit.
 fn fits(need: &[i64], room: &[i64]) -> i64 {
     let counts =
         need.iter().zip(room).filter(|(need, _)| **need > 0).map(|(need, room)| (*room).max(0) / need);
     counts.min().unwrap_or(i64::MAX)
 }
 
-/// An item with its part of the room, all dimensions together.
+/// An item with its share of the capacity, all dimensions combined.
 #[derive(Clone, Debug)]
 struct Sized<'p> {
     item: Item<'p>,
     size: i128,
 }
 
-/// Sizes are rounded down: the room is never made smaller than it is.
+/// Computes the size of each item. Sizes are rounded down, so the capacity is never underestimated.
 fn sized<'p>(items: Vec<Item<'p>>, weights: &[i128], room: &[i64]) -> Vec<Sized<'p>> {
     let size = |item: &Item<'_>| {
         let parts = item.need.iter().zip(room).zip(weights);
@@ -95,8 +96,8 @@ fn by_density(items: &mut [Sized<'_>]) {
     });
 }
 
-/// Returns the most that these items can be worth in what is left, with a part of the last one. They are sorted by
-/// what they are worth for their size.
+/// Returns an upper bound on the value of these items in the remaining capacity, with a fraction of the last one. The
+/// items are sorted by value density.
 fn most_worth(items: &[Sized<'_>], room: &[i64], mut left: i128) -> i128 {
     let mut worth = 0;
     for Sized { item, size } in items {
@@ -111,8 +112,8 @@ fn most_worth(items: &[Sized<'_>], room: &[i64], mut left: i128) -> i128 {
     worth
 }
 
-/// Finds the weights of dimensions under which the items' worth is least, and that worth; what is no more than `limit`
-/// is little enough.
+/// Finds the weights of dimensions that give the lowest upper bound on the items' value, and that bound. Stops once it
+/// is no more than `limit`.
 fn weights(items: &[Item<'_>], room: &[i64], limit: i128) -> (Vec<i128>, i128) {
     let worth = |weights: &[i128]| {
         let mut sized = sized(items.to_vec(), weights, room);
@@ -161,7 +162,7 @@ struct Search<'s, 'p> {
 }
 
 impl Search<'_, '_> {
-    /// Tries every count of the item at this place, the largest first.
+    /// Tries every count of the item at this index, the largest first.
     fn branch(&mut self, place: usize, room: &mut [i64], (left, value): (i128, i128)) {
         if value > self.best.value {
             self.best.value = value;

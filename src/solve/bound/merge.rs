@@ -1,16 +1,16 @@
-//! Fewer classes: neighbours become one, with the smaller request, the larger cap and the nodes of both.
+//! Merges classes: neighbours become one class with the smaller request, the larger cap and the bins of both.
 //!
-//! A pod of the merged class is easier to place than each of those that it stands for.
+//! A pod of the merged class is never harder to place than the pods that it represents.
 
 use super::problem::{Class, Problem};
 
-/// The most classes that values are sought for.
+/// Maximum number of classes for which values are computed.
 const CLASSES_MAX: usize = 200;
 
-/// Parts into which the largest room is divided.
+/// Parts into which the largest capacity is divided.
 const PARTS: i128 = 1 << 20;
 
-/// Merges classes until there are few enough, those first that lose least by it.
+/// Merges classes until there are few enough, those with the smallest loss first.
 pub(super) fn merged(problem: Problem) -> Problem {
     merged_to(problem, CLASSES_MAX)
 }
@@ -28,7 +28,7 @@ fn merged_to(mut problem: Problem, most: usize) -> Problem {
         let closest = nearest.iter().enumerate().filter_map(|(place, found)| Some((found.as_ref()?, place)));
         let Some(((_, other), place)) = closest.min() else { break };
         let other = *other;
-        // The later one goes, and the last takes its place.
+        // The later class is removed, and the last one takes its index.
         let gone = classes.swap_remove(other);
         join(&mut classes[place], &gone);
         nearest.swap_remove(other);
@@ -49,14 +49,14 @@ fn merged_to(mut problem: Problem, most: usize) -> Problem {
     problem
 }
 
-/// Returns the later class that is nearest, with what is lost by merging.
+/// Returns the nearest later class, with the loss of merging.
 fn neighbour(classes: &[Class], place: usize, largest: &[i64]) -> Option<(i128, usize)> {
     let later =
         (place + 1..classes.len()).map(|other| (loss(&classes[place], &classes[other], largest), other));
     later.min()
 }
 
-/// Returns how much less room the pods need once they are merged; much where they may stand in different bins.
+/// Returns how much less capacity the pods need once they are merged; a lot if they may use different bins.
 fn loss(one: &Class, other: &Class, largest: &[i64]) -> i128 {
     let mut loss = 0;
     for ((ours, theirs), most) in one.need.iter().zip(&other.need).zip(largest) {

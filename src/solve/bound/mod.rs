@@ -1,8 +1,8 @@
-//! What any fleet costs at least that places the pods which a fleet places: a lower bound, proven in integers.
+//! Lower bound on the cost of any fleet that places the same pods as a given fleet, proven in integers.
 //!
-//! For the same policy and the same prices, with what runs where it is. What a pod is worth is guessed (`values`,
-//! over patterns in `simplex`) and then proven (`proof`): the guess may be wrong, the bound is not. Zones, spread,
-//! weights and limits are ignored, which only makes it lower. Nothing here changes a fleet.
+//! It holds for the same policy, prices and running cluster. Pod values (dual prices) are guessed (`values`, over
+//! patterns in `simplex`) and then proven (`proof`): the guess may be wrong, the bound is not. Zones, spread, weights
+//! and limits are ignored, which only lowers it. Never changes a fleet.
 
 mod ground;
 mod knapsack;
@@ -24,7 +24,7 @@ use super::replicas;
 use super::solution::{Bound, Solution};
 use problem::Problem;
 
-/// Returns what any fleet costs at least that places these pods; `None` where a new node has no known price.
+/// Returns a lower bound on the cost of any fleet that places these pods; `None` if a new node has no known price.
 #[must_use]
 pub fn bound(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Option<Bound> {
     if solution.target.new.iter().any(|node| node.effective_price.known().is_none()) {
@@ -37,12 +37,12 @@ pub fn bound(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> Optio
     Some(Bound { least, is_proven_cheapest: least >= cost, is_estimate })
 }
 
-/// Returns the best bound that there is for a problem.
+/// Returns the best available bound for a problem.
 fn of(problem: Problem) -> i64 {
     let exact = tiny::exact(&problem);
     let problem = merge::merged(problem);
     let sought = || {
-        // Of very many small pods the first guess may be better than what was found in the counted steps.
+        // For very many small pods, the first guess may be better than the result of the limited search.
         let first = proof::proven(&problem, &volume::values(&problem, values::PARTS));
         proof::proven(&problem, &values::values(&problem)).max(first)
     };

@@ -1,59 +1,59 @@
-//! What the bound is about, in numbers: pods of equal needs, and the nodes that could hold them.
+//! The bound's problem in numbers: pods with equal needs, and the nodes that could hold them.
 //!
-//! Everything here is at least as generous as Kubernetes: a pod that could stand somewhere is never left out.
+//! Never stricter than Kubernetes: no node that could hold a pod is left out.
 
 use crate::solve::intern::Bits;
 
-/// What a node is to the bound.
+/// Origin of a bin's nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Source {
-    /// It can be bought, as often as anybody likes.
+    /// Can be bought without limit.
     Offered,
-    /// It can be bought as often as this commitment has VMs that no node uses which must stay.
+    /// Can be bought as often as this commitment has VMs that kept nodes leave unused.
     Committed(usize),
-    /// It exists, or is on its way, so many times.
+    /// Exists or is being created, this many times.
     There(i64),
 }
 
 /// A kind of node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Bin {
-    /// What pods may use of it, one amount a dimension.
+    /// Capacity for pods, one amount per dimension.
     pub(super) room: Vec<i64>,
-    /// What one more costs, in millionths of a dollar an hour: nothing where it is paid in any case.
+    /// Cost of one more node, in millionths of a dollar per hour; zero if it is paid in any case.
     pub(super) price: i64,
-    /// Where it comes from.
+    /// Origin of the nodes.
     pub(super) source: Source,
 }
 
-/// Pods that are alike for the bound.
+/// Pods that are identical for the bound.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Class {
-    /// What each needs, one amount a dimension.
+    /// Needs of each pod, one amount per dimension.
     pub(super) need: Vec<i64>,
-    /// How many there are.
+    /// Number of pods.
     pub(super) count: i64,
-    /// How many of them Kubernetes lets stand on one node.
+    /// Maximum number of them that Kubernetes allows on one node.
     pub(super) most: i64,
-    /// The bins that may hold them.
+    /// Bins that may hold them.
     pub(super) bins: Bits,
 }
 
-/// What is to be placed, and where it could be.
+/// The pods to place, and the nodes that could hold them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Problem {
     /// The pods.
     pub(super) classes: Vec<Class>,
     /// The nodes.
     pub(super) bins: Vec<Bin>,
-    /// How many VMs of each commitment no node uses that must stay.
+    /// Number of VMs of each commitment that kept nodes leave unused.
     pub(super) uncommitted: Vec<i64>,
-    /// What is paid in any case.
+    /// Cost that is paid in any case.
     pub(super) fixed: i64,
 }
 
 impl Class {
-    /// Returns how many of the class a bin holds.
+    /// Returns how many pods of the class a bin holds.
     pub(super) fn most_in(&self, place: usize, bin: &Bin) -> i64 {
         if !self.bins.has(place) {
             return 0;
@@ -65,8 +65,8 @@ impl Class {
 }
 
 impl Problem {
-    /// Leaves out the pods that say nothing about the cost (no offering holds them, or one that costs nothing does),
-    /// and the nodes that hold none of the rest.
+    /// Drops the pods that do not affect the cost (no offering holds them, or a free one does), and the nodes that hold
+    /// none of the others.
     pub(super) fn without_the_rest(mut self) -> Self {
         let offered = |bin: &Bin| bin.source == Source::Offered;
         let bins = &self.bins;

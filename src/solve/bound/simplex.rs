@@ -1,61 +1,61 @@
-//! A covering programme over the patterns that are known, solved by the revised simplex method.
+//! Covering linear programme over the known patterns, solved by the revised simplex method.
 //!
-//! Its answer is a good guess and nothing more: whoever uses it proves what follows from it in integers. It is the one place
-//! that calculates in floating point, by additions, multiplications, divisions and comparisons alone, in an order that is
-//! written down: these give the same bits on every machine.
+//! Its result is only a good guess; callers prove its consequences in integers. This is the only module that uses
+//! floating point: only additions, multiplications, divisions and comparisons, in a fixed order, which give the same
+//! bits on every machine.
 #![expect(
     clippy::float_arithmetic,
     reason = "a guess, the same bit for bit everywhere, and ten times as fast"
 )]
 
-/// Parts into which numbers are divided where they are handed out.
+/// Fixed-point scale of returned numbers.
 pub(in crate::solve) const ONE: i128 = 1 << 40;
 
-/// The same as a floating number.
+/// The same as a floating-point number.
 const PARTS: f64 = 1_099_511_627_776.0;
 
-/// Entries of a direction below this are taken for nothing.
+/// Entries of a direction below this count as zero.
 const PIVOT_MIN: f64 = 1e-6;
 
-/// What a pattern must be worth beyond its cost, as a part of it, to be more than a mistake of rounding.
+/// Minimum gain of a pattern, as a fraction of its cost, that is not a rounding error.
 const GAIN_MIN: f64 = 6e-8;
 
-/// The same for what is left over in a row.
+/// The same for the slack of a row.
 const SLACK_GAIN_MIN: f64 = 1e-3;
 
 /// A way to fill a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::solve) struct Pattern {
-    /// How much it takes of each row: pods that it covers, and the node itself where there are only so many.
+    /// Amount that it takes of each row: pods that it covers, and the node itself if such nodes are limited.
     pub(in crate::solve) takes: Vec<(usize, i64)>,
-    /// What it costs.
+    /// Its cost.
     pub(in crate::solve) cost: i128,
 }
 
 impl Pattern {
-    /// Returns by how much it is worth more than it costs, in parts of [`ONE`].
+    /// Returns by how much its value exceeds its cost, in parts of [`ONE`].
     pub(in crate::solve) fn gain(&self, duals: &[i128]) -> i128 {
         let worth: i128 = self.takes.iter().map(|(row, count)| duals[*row] * i128::from(*count)).sum();
         worth - self.cost * ONE
     }
 
-    /// Returns the least gain that is more than a mistake of rounding.
+    /// Returns the smallest gain that is not a rounding error.
     pub(in crate::solve) fn gain_min(&self) -> i128 {
         (self.cost.max(1) * ONE) >> 24
     }
 }
 
-/// What enters the basis: a pattern, or what is left over in a row.
+/// A column of the basis: a pattern, or the slack of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Pattern(usize),
     Slack(usize),
 }
 
-/// The programme: the first rows are covered at least so often, the rows after them are used at most so often.
+/// The linear programme: the first rows have a minimum (pods to cover), the others a maximum (nodes available).
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Programme {
-    /// The patterns that are known.
+    /// The known patterns.
     pub(in crate::solve) patterns: Vec<Pattern>,
     covered: usize,
     basis: Vec<Column>,
@@ -64,7 +64,7 @@ pub(in crate::solve) struct Programme {
 }
 
 impl Programme {
-    /// Starts with one pattern of its own for each row that is covered.
+    /// Starts with a pattern of its own for each row to cover.
     pub(in crate::solve) fn new(singles: Vec<(i64, i128)>, wanted: &[i64], there: &[i64]) -> Self {
         let (covered, rows) = (wanted.len(), wanted.len() + there.len());
         let mut programme = Self {
@@ -89,7 +89,7 @@ impl Programme {
         programme
     }
 
-    /// Improves the solution by at most so many steps, and returns what is left of them.
+    /// Improves the solution by at most this many steps, and returns how many are left.
     pub(in crate::solve) fn optimise(&mut self, mut steps: usize) -> usize {
         while steps > 0 {
             let prices = self.prices();
@@ -102,7 +102,7 @@ impl Programme {
         steps
     }
 
-    /// Returns what one more of each row is worth, in parts of [`ONE`]; below zero where a row limits.
+    /// Returns the dual price of each row, in parts of [`ONE`]; negative if a row limits.
     pub(in crate::solve) fn duals(&self) -> Vec<i128> {
         self.prices().into_iter().map(parts).collect()
     }
@@ -121,7 +121,7 @@ impl Programme {
         prices
     }
 
-    /// Returns the column that lowers the cost most; `None` where none does by more than rounding.
+    /// Returns the column with the highest gain; `None` if no gain exceeds rounding errors.
     fn entering(&self, prices: &[f64]) -> Option<Column> {
         let patterns = self.patterns.iter().enumerate().map(|(place, pattern)| {
             let worth =
@@ -134,12 +134,12 @@ impl Programme {
             (gain, SLACK_GAIN_MIN, Column::Slack(row))
         });
         let gaining = patterns.chain(slacks).filter(|(gain, least, _)| gain > least);
-        // The first among equals.
+        // The first of equal columns wins.
         let best = gaining.reduce(|best, other| if other.0 > best.0 { other } else { best });
         best.map(|(_, _, column)| column)
     }
 
-    /// Returns how the basis changes with one more of a column.
+    /// Returns how the basis changes per unit of a column.
     fn direction(&self, column: Column) -> Vec<f64> {
         let of_slack;
         let takes = match column {
@@ -154,7 +154,7 @@ impl Programme {
         self.inverse.iter().map(along).collect()
     }
 
-    /// Takes a column into the basis; returns whether that is possible.
+    /// Brings a column into the basis; returns whether that is possible.
     fn enter(&mut self, column: Column) -> bool {
         let direction = self.direction(column);
         let mut leaving: Option<usize> = None;

@@ -1,4 +1,4 @@
-//! The bound beside all ways to divide a few pods, with right and with wrong values.
+//! The bound compared to an exhaustive search over a few pods, with correct and incorrect values.
 
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any, prop_assert, proptest};
@@ -8,10 +8,10 @@ use super::values::PARTS;
 use super::{of, proof, tiny, values};
 use crate::solve::intern::Bits;
 
-/// How many pods all ways are tried for.
+/// Maximum number of pods for the exhaustive search.
 const PODS_MAX: usize = 6;
 
-/// A problem of at most six pods.
+/// Generates problems of at most six pods.
 fn problems() -> impl Strategy<Value = Problem> {
     let bin = (vec(4_i64..20, 2), 1_i64..50).prop_map(|(room, price)| (room, price));
     let class = (vec(1_i64..9, 2), 1_i64..3, any::<bool>(), any::<u8>());
@@ -41,7 +41,7 @@ struct Opened {
     load: Vec<i64>,
 }
 
-/// All ways to place the pods one after the other.
+/// Exhaustive search that places one pod after the other.
 struct Ways<'p> {
     problem: &'p Problem,
     pods: Vec<usize>,
@@ -95,7 +95,7 @@ impl Ways<'_> {
     }
 }
 
-/// Returns what the cheapest fleet costs; nodes that exist are paid only where they are used and have a price.
+/// Returns the cost of the cheapest fleet; existing nodes are paid only if they are used and have a price.
 fn cheapest(problem: &Problem) -> i64 {
     let pods = problem.classes.iter().enumerate();
     let pods: Vec<usize> =
@@ -172,7 +172,7 @@ fn mixed_pods_are_bounded_closely() {
     let guess = values::values(&problem);
     let guessed: i128 =
         guess.iter().zip(&problem.classes).map(|(value, class)| value * i128::from(class.count)).sum();
-    // What is lost between the guess, which nothing proves, and the proof.
+    // The loss between the unproven guess and the proof.
     let guessed = i64::try_from(guessed / PARTS).expect("is small");
     assert!(whole * 1000 >= guessed * 998, "{whole} of {guessed}");
 }

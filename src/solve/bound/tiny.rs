@@ -1,13 +1,13 @@
-//! The exact answer where there is little to place: every way to divide the pods into new nodes.
+//! Exact answer for few pods: tries every way to divide the pods into new nodes.
 //!
-//! It knows nothing of nodes that are paid in any case, and is not asked where one of those could hold a pod.
+//! It does not support nodes that are paid in any case, and is skipped if one of them could hold a pod.
 
 use super::problem::{Problem, Source};
 
-/// The most ways to take some of the pods. Pairs of them are looked at.
+/// Maximum number of states (subsets of the pods). Pairs of states are examined.
 const STATES_MAX: usize = 1024;
 
-/// Returns what any fleet costs at least; `None` where that is too much to look at.
+/// Returns the minimum cost of any fleet; `None` if there are too many states.
 pub(super) fn exact(problem: &Problem) -> Option<i64> {
     if problem.bins.iter().any(|bin| bin.source != Source::Offered) {
         return None;
@@ -20,7 +20,7 @@ pub(super) fn exact(problem: &Problem) -> Option<i64> {
     let nodes: Vec<Option<i64>> = loads.iter().map(|load| cheapest(problem, load)).collect();
     let mut least: Vec<Option<i64>> = vec![Some(0)];
     for state in 1..states {
-        // The node that carries the first pod; the rest is a smaller state.
+        // One node carries the first pod; the rest is a smaller state.
         let first = loads[state].iter().position(|count| *count > 0)?;
         let is_part = |part: &usize| {
             loads[*part][first] > 0 && loads[*part].iter().zip(&loads[state]).all(|(part, all)| part <= all)
@@ -42,7 +42,7 @@ fn load(problem: &Problem, mut state: usize) -> Vec<i64> {
     load
 }
 
-/// Returns the price of the cheapest node that holds all of this.
+/// Returns the price of the cheapest node that holds this load.
 fn cheapest(problem: &Problem, load: &[i64]) -> Option<i64> {
     let holds = |place: usize| {
         let bin = &problem.bins[place];

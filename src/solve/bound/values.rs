@@ -1,32 +1,33 @@
-//! What a pod of each class is worth: the dual of covering the pods with patterns of pods on nodes, which are found one
-//! after the other.
+//! Dual prices of the pod classes, by column generation: a covering LP over node patterns, which are found one after
+//! the other.
 //!
-//! A guess, however good: [`super::proof`] makes a bound of it, whatever it is.
+//! They are only a guess: [`super::proof`] turns any values into a valid bound.
 
 use super::knapsack::{Best, Effort, Item, best};
 use super::problem::{Bin, Problem, Source};
 use super::simplex::{ONE, Pattern, Programme};
 use super::volume;
 
-/// Parts into which what a pod is worth is divided.
+/// Parts into which the value of a pod is divided.
 pub(super) const PARTS: i128 = 1 << 20;
 
-/// How often new patterns are looked for; most worlds need fewer than twenty.
+/// Maximum number of rounds that search for new patterns; most clusters need fewer than twenty.
 const ROUNDS_MAX: usize = 80;
 
-/// How many steps the programme may take in all.
+/// Maximum number of simplex steps in total.
 const STEPS_MAX: usize = 6_000;
 
-/// How many steps the search for one pattern may take.
+/// Maximum number of steps of the search for one pattern.
 const SEARCH_STEPS: usize = 2_000;
 
-/// How many groups stand for the nodes that are there: enough to tell full ones from empty ones.
+/// Maximum number of groups that represent existing nodes: enough to distinguish full nodes from empty ones.
 const GROUPS_MAX: usize = 40;
 
-/// How much of the best duals so far stays in those that patterns are sought for, in eighths: duals jump otherwise.
+/// Weight, in eighths, of the best duals so far in the duals that patterns are searched for. Without smoothing, duals
+/// jump.
 const SMOOTH_EIGHTHS: i128 = 6;
 
-/// Returns what a pod of each class is worth, in [`PARTS`] of a millionth of a dollar an hour.
+/// Returns the value of one pod of each class, in [`PARTS`] of a millionth of a dollar per hour.
 pub(super) fn values(problem: &Problem) -> Vec<i128> {
     let Problem { classes, bins, uncommitted, .. } = problem;
     let mut there: Vec<i64> = uncommitted.clone();
@@ -68,19 +69,19 @@ pub(super) fn values(problem: &Problem) -> Vec<i128> {
     best.duals.into_iter().take(classes.len()).map(|dual| (dual.max(0) * PARTS).div_euclid(ONE)).collect()
 }
 
-/// The best duals so far that no pattern is worth more under than it costs, and what they come to.
+/// The best duals so far under which no pattern is worth more than it costs, and their total value.
 struct Centre {
     worth: i128,
     duals: Vec<i128>,
 }
 
-/// Returns whether duals that hold are as good as those that are hoped for, but for a hundred-thousandth.
+/// Returns whether the value of feasible duals is within a hundred-thousandth of the LP's.
 fn is_close(worth: i128, rows: &[i64], duals: &[i128]) -> bool {
     let hoped: i128 = rows.iter().zip(duals).map(|(count, dual)| dual * i128::from(*count)).sum();
     worth + hoped / 100_000 >= hoped
 }
 
-/// Returns patterns that are worth more than they cost, and duals under which none is.
+/// Returns patterns that are worth more than they cost, and scaled duals under which none is.
 fn patterns(problem: &Problem, groups: &[Group], duals: &[i128]) -> (Vec<Pattern>, Vec<i128>) {
     let (mut paid_of, mut worth_of) = (1, 1);
     let mut found = Vec::new();
@@ -95,14 +96,14 @@ fn patterns(problem: &Problem, groups: &[Group], duals: &[i128]) -> (Vec<Pattern
     (found, affordable)
 }
 
-/// A bin that stands for its like, and the row that limits them.
+/// A bin that represents similar ones, and the row that limits them.
 #[derive(Clone, Copy, Debug)]
 struct Group {
     bin: usize,
     row: Option<usize>,
 }
 
-/// Returns the bins to look at: what can be bought, and of what is there one for its neighbours.
+/// Returns the bins to search: everything that can be bought, and one existing node for each group of similar ones.
 fn groups(bins: &[Bin], there: &mut Vec<i64>, classes: usize) -> Vec<Group> {
     let mut groups = Vec::new();
     let mut standing = Vec::new();
@@ -122,7 +123,7 @@ fn groups(bins: &[Bin], there: &mut Vec<i64>, classes: usize) -> Vec<Group> {
     groups
 }
 
-/// Returns the pattern of one class alone that is cheapest for a pod.
+/// Returns the single-class pattern with the lowest cost per pod.
 fn single(problem: &Problem, class: usize) -> Option<(i64, i128)> {
     let class = &problem.classes[class];
     let offered = problem.bins.iter().enumerate().filter(|(_, bin)| bin.source == Source::Offered);
@@ -147,7 +148,8 @@ pub(super) fn items<'p>(problem: &'p Problem, bin: usize, values: &[i128]) -> Ve
     problem.classes.iter().enumerate().filter_map(item).collect()
 }
 
-/// Returns a pattern of this bin that is worth more than it costs, what it may cost, and what none is worth more than.
+/// Returns a pattern of this bin that is worth more than it costs, its cost less the dual of its row, and an upper
+/// bound on the value of any pattern.
 fn pattern(problem: &Problem, Group { bin, row }: Group, duals: &[i128]) -> (Option<Pattern>, i128, i128) {
     let cost = i128::from(problem.bins[bin].price);
     let paid = (cost * ONE - row.map_or(0, |row| duals[row])).max(0);
@@ -157,8 +159,8 @@ fn pattern(problem: &Problem, Group { bin, row }: Group, duals: &[i128]) -> (Opt
     ((value > paid).then_some(Pattern { takes, cost }), paid, bound)
 }
 
-/// Returns for each class a pattern with it that is worth more than it costs: the best of those that take what is
-/// worth most for its size. All values come near the truth sooner so.
+/// Returns for each class the best greedy pattern that contains it and is worth more than it costs. Items are taken by
+/// value density. With these patterns, all values converge sooner.
 fn greedy(problem: &Problem, groups: &[Group], duals: &[i128]) -> Vec<Pattern> {
     let mut best: Vec<Option<(i128, Pattern)>> = vec![None; problem.classes.len()];
     for Group { bin, row } in groups {
@@ -178,7 +180,7 @@ fn greedy(problem: &Problem, groups: &[Group], duals: &[i128]) -> Vec<Pattern> {
     best.into_iter().flatten().map(|(_, pattern)| pattern).collect()
 }
 
-/// Returns the items of a bin, those first that are worth most for the part of the room that they take.
+/// Returns the items of a bin, by value per share of the capacity, the highest first.
 fn densest<'p>(problem: &'p Problem, bin: usize, duals: &[i128]) -> Vec<Item<'p>> {
     let room = &problem.bins[bin].room;
     let part = |item: &Item<'_>| {
@@ -190,7 +192,7 @@ fn densest<'p>(problem: &'p Problem, bin: usize, duals: &[i128]) -> Vec<Item<'p>
     items
 }
 
-/// Fills a room: one pod of the first item, then as many of each as there is room for.
+/// Fills a node: one pod of the first item, then as many of each item as fit.
 fn filled(items: &[Item<'_>], first: &Item<'_>, room: &[i64]) -> Vec<(usize, i64)> {
     let mut left: Vec<i64> = room.iter().zip(first.need).map(|(room, need)| room - need).collect();
     let mut load = Vec::new();

@@ -1,16 +1,16 @@
-//! A first guess of what pods are worth: by what they need, one price for each dimension.
+//! First guess of the pod values: what pods need, with one price per dimension.
 //!
-//! Good where many small pods fill nodes well; from there the search for better values starts.
+//! Good if many small pods fill nodes well; the search for better values starts from it.
 
 use super::problem::{Problem, Source};
 
 /// Parts into which amounts and prices are divided.
 const PARTS: i128 = 1 << 24;
 
-/// How often the prices of dimensions are bettered.
+/// Number of rounds in which the prices of dimensions are improved.
 const ROUNDS: usize = 12;
 
-/// Returns what a pod of each class is worth at the best price for each dimension, in parts of `one`.
+/// Returns the value of one pod of each class at the best price for each dimension, in parts of `one`.
 pub(super) fn values(problem: &Problem, one: i128) -> Vec<i128> {
     let dimensions = problem.classes.first().map_or(0, |class| class.need.len());
     let offered = || problem.bins.iter().filter(|bin| bin.source == Source::Offered);
@@ -30,7 +30,7 @@ pub(super) fn values(problem: &Problem, one: i128) -> Vec<i128> {
     let rooms: Vec<(Vec<i128>, i128)> =
         offered().map(|bin| (parts(&bin.room), i128::from(bin.price))).collect();
     let needs: Vec<Vec<i128>> = problem.classes.iter().map(|class| parts(&class.need)).collect();
-    // What one part of worth may cost so that no node is worth more than its price.
+    // Scale of the prices at which no node's capacity is worth more than its price.
     let scale = |prices: &[i128]| {
         let of = |(room, price): &(Vec<i128>, i128)| price * one * PARTS / worth(prices, room).max(1);
         rooms.iter().map(of).min().unwrap_or(0)

@@ -1,9 +1,9 @@
-//! Pods for which limits leave no place however all are packed: of each kind as many are planned as could have one, and one
+//! Pods that limits leave unplaced however all are packed: of each kind, as many are planned as could fit, and one
 //! more.
 //!
-//! What has a place then does not depend on how many more wait, and next to nothing is spent on those. The one more has no
-//! place either, and what is said of it is said of the rest. How many could have a place is worked out by [`most`]; which do
-//! is not decided here.
+//! The placed pods then do not depend on how many more are pending, and almost no time is spent on those. The
+//! additional pod does not fit either, and its report applies to the rest. [`most`] computes how many could fit; which
+//! ones do is not decided here.
 
 mod most;
 
@@ -20,23 +20,24 @@ use super::solution::{Report, Unplaced};
 use most::Most;
 pub(super) use most::is_unlimited;
 
-/// The pods that are left out of everything that is planned, and whom they are like.
+/// Pods that are left out of all planning, with the planned pods that they are like.
 #[derive(Default)]
 pub(super) struct Capped(Vec<Kind>);
 
 /// Pods that the scheduler cannot tell apart.
 struct Kind {
-    /// Those that are planned, sorted.
+    /// Pods that are planned, sorted.
     planned: Vec<PodKey>,
-    /// Those that are not.
+    /// Pods that are not planned.
     rest: Vec<PodKey>,
     is_without_requests: bool,
-    /// What each wishes for in vain.
+    /// Soft rules of each pod that are ignored.
     passed_over: Vec<SchedulingRule>,
 }
 
 impl Capped {
-    /// Finds those of a world, and returns the world without them; nothing where there are none. The scene is the world's.
+    /// Finds the pods to leave out of a world, and returns the world without them; `None` if there are none. The scene
+    /// must belong to that world.
     pub(super) fn of(scene: &Scene<'_>, snapshot: &Snapshot) -> Option<(Self, Snapshot)> {
         if !ledger::has_limits(Limiting { policy: scene.policy, quota: None }) {
             return None;
@@ -45,7 +46,7 @@ impl Capped {
         let mut capped = Self::default();
         for ((namespace, spec), mut pods) in kinds(snapshot) {
             let waits_for_more = gates::why(spec).is_some() || not_yet::why(spec).is_some();
-            // Of one pod nothing can be left out, nor of a gang: it is bound whole or not at all.
+            // A single pod is never left out, nor is any pod of a gang, which is bound whole or not at all.
             if waits_for_more || spec.group.is_some() || pods.len() < 2 {
                 continue;
             }
@@ -71,10 +72,10 @@ impl Capped {
         Some((capped, world))
     }
 
-    /// Adds to what is said of those that are planned what is to be said of the rest.
+    /// Adds the rest to the report of the planned pods.
     pub(super) fn told(&self, report: &mut Report) {
         for Kind { planned, rest, is_without_requests, passed_over } in &self.0 {
-            // Those that come last by name have a place last.
+            // Pods that are last by name are placed last.
             let last = |pods: &[PodKey]| planned.iter().rposition(|pod| pods.binary_search(pod).is_ok());
             let groups = report.unplaced.iter_mut().map(|group| &mut group.pods);
             let groups = groups.chain(report.held.iter_mut().map(|held| &mut held.pods));
@@ -97,7 +98,7 @@ impl Capped {
     }
 }
 
-/// Says of pods that limits let nothing hold them, where nothing is said of one like them.
+/// Reports that limits leave pods unplaced, if no pod like them is reported.
 fn beyond(pods: &[PodKey]) -> Unplaced {
     let because = "limits of NodePools and of the NodeFleet do not allow so many of them".to_owned();
     let rule = Rule::Limits.to_string();
@@ -105,10 +106,10 @@ fn beyond(pods: &[PodKey]) -> Unplaced {
     Unplaced { pods: pods.to_vec(), rule, because, nearest: None, details }
 }
 
-/// Lists the pods that wait by kind.
+/// Groups pending pods by kind.
 fn kinds(snapshot: &Snapshot) -> BTreeMap<(&Namespace, &PodSpec), Vec<&PodKey>> {
     let waits = |pod: &&Pod| pod.place == PodPlace::Waiting && !pod.is_terminating && !pod.is_daemon;
-    // Pods of a workload share one value, so that few contents are compared in full.
+    // Pods of a workload share one spec, so few specs are compared in full.
     let mut by_address: BTreeMap<(usize, &Namespace), (&PodSpec, Vec<&PodKey>)> = BTreeMap::new();
     for pod in snapshot.pods.iter().filter(waits) {
         let address = Arc::as_ptr(&pod.spec).addr();

@@ -1,8 +1,8 @@
-//! How many pods of a kind limits let nodes hold, however all are packed.
+//! Upper bound on the number of pods of a kind that nodes can hold within limits, however all are packed.
 //!
-//! Whatever a limit counts, no node holds more pods for each unit of it than the best one does: what the limit is, times
-//! that, is the most that all nodes hold which it counts, those that are there and those to make. It is never too few: rules
-//! between pods, and what else needs room, only make it fewer. Prices, places and other pods are not looked at.
+//! No node holds more pods per unit of a limit than the best one does, so the limit times that ratio bounds the pods on
+//! all nodes that it counts, existing and new. The bound is never too low: rules between pods, and other uses of
+//! capacity, only reduce the number. Prices matter only for the cost limit; places and other pods are ignored.
 
 use std::collections::BTreeMap;
 
@@ -20,24 +20,24 @@ use crate::solve::shrink::trial::Scene;
 use crate::solve::supply::{Kind, PoolSupply};
 use crate::solve::topology::Topology;
 
-/// What limits are, and what they count.
+/// Limits, and what they count.
 pub(super) struct Most<'a> {
     topology: &'a Topology,
     pools: &'a [PoolSupply<'a>],
     nodes: &'a [Node],
-    /// Every limit, with nothing taken of it.
+    /// All limits, with nothing used.
     limits: Ledger,
-    /// Which nodes pods of these node terms and this stance to taints may join, once that was asked.
+    /// Nodes that pods with these node terms and tolerations may join, once computed.
     open: BTreeMap<(Vec<Requirements>, Stance), Vec<&'a Node>>,
 }
 
-/// Something that holds pods: how many, and what it takes of a limit; nothing where that is not known.
+/// Something that holds pods: how many, and how much it uses of a limit, `None` if unknown.
 struct Holder {
     pods: usize,
     charge: Option<i64>,
 }
 
-/// A size that pods may be on: how many, and what it costs at least.
+/// A size that pods may run on: how many it holds, and its lowest price.
 struct Way<'a> {
     kind: &'a Kind<'a>,
     pods: usize,
@@ -51,10 +51,10 @@ impl<'a> Most<'a> {
         Self { topology, pools, nodes, limits: limits(policy), open: BTreeMap::new() }
     }
 
-    /// Returns how many pods of a kind may have a place; of more than so many it does not matter how many more.
+    /// Returns how many pods of a kind may fit; from `enough` on the exact number does not matter.
     pub(super) fn up_to(&mut self, spec: &PodSpec, namespace: &Namespace, enough: usize) -> usize {
         let mut ask = Ask::of(spec);
-        // Who has to stand beside others, or is spread, may be on a node with any number of them.
+        // Pods that must be next to others, or are spread, may share a node with any number of them.
         ask.company = self.topology.on_hosts(self.topology.roles_of(spec, namespace));
         ask.company.retain(|role| role.rule == HostRule::Apart);
         let mut by_pool: Vec<(&PoolSupply<'a>, Vec<Way<'a>>)> = Vec::new();
@@ -81,7 +81,7 @@ impl<'a> Most<'a> {
         self.held(&by_pool, &there)
     }
 
-    /// Returns how many pods all limits let these sizes hold, with these nodes that are there.
+    /// Returns how many pods these sizes and existing nodes hold within all limits.
     fn held(&self, by_pool: &[(&PoolSupply<'a>, Vec<Way<'a>>)], there: &[(&Node, usize)]) -> usize {
         let is_of = |node: &Node, pool: &PoolName| node.pool.as_ref() == Some(pool);
         let is_of_any = |node: &Node| by_pool.iter().any(|(pool, _)| is_of(node, &pool.pool.name));
@@ -101,7 +101,7 @@ impl<'a> Most<'a> {
         sum.min(self.least(is_of_fleet, (all(), there)))
     }
 
-    /// Returns what the narrowest of some limits lets these hold.
+    /// Returns how many pods they hold within the tightest of some limits.
     fn least<'w>(
         &self,
         is_asked: impl Fn(&Counter) -> bool,
@@ -118,7 +118,7 @@ impl<'a> Most<'a> {
     }
 }
 
-/// Returns how many pods a limit lets these hold: what is there holds what it does, also beyond the limit.
+/// Returns how many pods these hold within a limit: existing nodes hold what they do, even beyond the limit.
 fn within(
     limit: i64,
     there: impl Iterator<Item = Holder> + Clone,
@@ -140,14 +140,14 @@ fn within(
     there.chain(new).map(most).max().unwrap_or(0).saturating_add(uncounted)
 }
 
-/// Returns whether some pool makes nodes for what pods ask, and no limit counts any of those.
+/// Returns whether some pool creates nodes for such pods, and no limit counts any of those.
 pub(in crate::solve) fn is_unlimited(scene: &Scene<'_>, ask: &Ask) -> bool {
     let limits = limits(scene.policy);
     let mut pools = scene.supply.pools.iter().filter(|pool| !ways(pool, ask).is_empty()).peekable();
     pools.peek().is_some() && pools.all(|pool| !limits.limits(&pool.pool.name))
 }
 
-/// Returns every limit of the user, with nothing taken of it. Quotas are left out: without them no bound is too low.
+/// Returns all limits of the user, with nothing used. Quotas are left out, which never makes a bound too low.
 fn limits(policy: &Policy) -> Ledger {
     ledger::opened(Limiting { policy, quota: None }, [], &Uncommitted(Vec::new()), MicroUsdPerHour(0))
 }
@@ -164,7 +164,7 @@ fn ways<'a>(pool: &'a PoolSupply<'a>, ask: &Ask) -> Vec<Way<'a>> {
         for place in reach.kinds.iter() {
             let kind = &pool.kinds[place];
             let usable = kind.offerings.iter().filter(|usable| reach.placements.has(usable.placement));
-            // Offerings of a size mostly carry the same daemonsets.
+            // Offerings of a size mostly have the same DaemonSets.
             let mut last: Option<(usize, usize)> = None;
             for usable in usable {
                 let overhead = usable.overhead;
@@ -185,7 +185,7 @@ fn ways<'a>(pool: &'a PoolSupply<'a>, ask: &Ask) -> Vec<Way<'a>> {
     found.into_values().filter(|way| way.pods > 0).collect()
 }
 
-/// Returns how many such pods something holds that has this room and carries nothing else.
+/// Returns how many such pods fit into this capacity with nothing else.
 fn on_empty(room: &Resources, ask: &Ask) -> usize {
     let asked = ask.requests.iter().filter(|(_, amount)| *amount > 0);
     let by_resource =
@@ -215,7 +215,7 @@ const fn is_of_fleet(counter: &Counter) -> bool {
     }
 }
 
-/// Returns what a node that is there takes of a limit that counts it; nothing where that takes its price.
+/// Returns how much an existing node uses of a limit that counts it; `None` if that depends on its price.
 fn of_node(counter: &Counter, node: &Node) -> Option<i64> {
     match counter {
         Counter::PoolResource(_, name) | Counter::FleetResource(name) => Some(node.capacity.get(name)),
@@ -224,7 +224,8 @@ fn of_node(counter: &Counter, node: &Node) -> Option<i64> {
     }
 }
 
-/// Returns what a node to make takes at least of a limit that counts it. What nobody knows the price of takes all.
+/// Returns the minimum that a new node uses of a limit that counts it. A size without a known price exceeds the cost
+/// limit.
 fn of_size(counter: &Counter, way: &Way<'_>) -> i64 {
     match counter {
         Counter::PoolResource(_, name) | Counter::FleetResource(name) => way.kind.kind.capacity.get(name),

@@ -1,7 +1,7 @@
-//! The pods to place, grouped by shape: what the scheduler reads of them, with a list of names.
+//! Pods to place, grouped by shape: what the scheduler reads of them, with a list of names.
 //!
-//! Pods that cannot be planned yet are set aside here with the reason; they are never planned wrongly.
-//! This module never looks at what could hold the pods.
+//! Pods that cannot be planned yet are set aside here with the reason; they are never planned wrongly. This module
+//! never looks at what could hold the pods.
 
 mod roster;
 
@@ -23,26 +23,26 @@ use super::solution::{Held, Warning};
 use super::topology::{Role, Topology};
 pub(super) use roster::Roster;
 
-/// What a pod, or a daemonset's pod, asks of its node.
+/// Requirements of a pod, or of a DaemonSet's pod, on its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ask {
-    /// How much of each resource.
+    /// Amount of each resource.
     pub requests: Resources,
-    /// What its labels must be: one of these must hold. Empty can never be met. The order says nothing:
-    /// terms are chosen by cost.
+    /// Alternative label requirements, one of which must hold; an empty list can never be met. Their order has no
+    /// meaning: terms are chosen by cost.
     pub alternatives: Vec<Requirements>,
-    /// Which taints it stands.
+    /// Its tolerations.
     pub stance: Stance,
-    /// Which ports of the node it takes.
+    /// Host ports that it uses.
     pub host_ports: BTreeSet<HostPort>,
-    /// The parts that it plays in rules between pods on one node.
+    /// Its roles in rules between pods on one node.
     pub company: Vec<HostRole>,
-    /// The volumes that are attached for it.
+    /// Volumes that are attached for it.
     pub volumes: Mounts,
 }
 
 impl Ask {
-    /// Returns what a pod of this content asks for, apart from its volumes and rules between pods.
+    /// Returns the requirements of a pod with this spec, apart from its volumes and rules between pods.
     #[must_use]
     pub fn of(spec: &PodSpec) -> Self {
         Self {
@@ -55,7 +55,7 @@ impl Ask {
         }
     }
 
-    /// Returns the same, however pods are spread over nodes: that takes all nodes to say.
+    /// Returns the same without spread over nodes, which depends on all nodes.
     #[must_use]
     pub fn unspread(&self) -> Self {
         let mut unspread = self.clone();
@@ -85,62 +85,61 @@ pub(super) fn alternatives(spec: &PodSpec) -> Vec<Requirements> {
 pub struct Shape {
     /// Their priority.
     pub priority: i32,
-    /// What each asks for.
+    /// Requirements of each.
     pub ask: Ask,
-    /// The parts that each plays in rules between pods whose domains are larger than a node.
+    /// Roles of each in rules between pods whose domains are larger than a node.
     pub roles: Vec<Role>,
     /// The pods, sorted.
     pub pods: Vec<PodKey>,
 }
 
 impl Shape {
-    /// Returns whether it matters to these pods, or to others for them, who is where already.
+    /// Returns whether these pods, or others because of them, depend on where other pods already are.
     #[must_use]
     pub fn is_tied(&self) -> bool {
         !self.roles.is_empty() || self.ask.company.iter().any(|role| role.rule == HostRule::Beside)
     }
 }
 
-/// Pods that contradict themselves.
+/// Pods with contradictory requirements.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Barred {
     /// Their priority.
     pub priority: i32,
     /// The pods, sorted.
     pub pods: Vec<PodKey>,
-    /// Why.
+    /// The reason.
     pub miss: Miss,
 }
 
-/// Everything that waits for a node.
+/// All pods that need a node.
 #[derive(Clone, Debug, Default)]
 pub struct Demand {
     /// The pods to place; higher priorities first, then by content.
     pub shapes: Vec<Shape>,
-    /// The pods that could stand nowhere, whatever there was.
+    /// Pods that fit on no possible node.
     pub barred: Vec<Barred>,
-    /// The pods that are held back, by what they wait for.
+    /// Pods that are held back, by what they wait for.
     pub held: Vec<Held>,
-    /// The shapes of pods that are held back by a rule that is not there yet: they may need what looks
-    /// unused.
+    /// Shapes of pods that are held back by a rule that is not supported yet: they may need nodes that look unused.
     pub held_shapes: Vec<Shape>,
-    /// Rules that are wished for and passed over.
+    /// Soft rules that are ignored.
     pub passed_over: BTreeMap<SchedulingRule, usize>,
-    /// How many of the pods to place say nothing of what they need.
+    /// How many of the pods to place have no requests.
     pub without_requests: usize,
-    /// Pods that stand on nodes which are not in the input.
+    /// Warnings of pods on nodes that are not in the input.
     pub warnings: Vec<Warning>,
 }
 
 impl Demand {
-    /// Groups what waits, and what stands on nodes that are being deleted.
+    /// Groups pending pods, and pods on nodes that are being deleted.
     #[must_use]
     pub fn of(snapshot: &Snapshot, topology: &Topology) -> Self {
         let leaving: Vec<bool> = snapshot.nodes.iter().map(|node| node.is_deleting).collect();
         Roster::among((snapshot, |_| true), topology, |node| leaving[node]).demand(|node| leaving[node])
     }
 
-    /// Groups these, wherever they are.
+    /// Groups these pods, wherever they are.
     pub(super) fn of_these(
         snapshot: &Snapshot,
         topology: &Topology,
@@ -149,7 +148,7 @@ impl Demand {
         Roster::among((snapshot, is_asked), topology, |_| true).demand(|_| true)
     }
 
-    /// Notes what pods of a content leave out, and wish for in vain.
+    /// Counts missing requests and ignored soft rules of pods with a spec.
     fn note(&mut self, spec: &PodSpec, pods: impl Fn() -> usize) {
         self.without_requests += if spec.is_without_requests { pods() } else { 0 };
         for rule in not_yet::wished_for(spec) {
@@ -170,7 +169,7 @@ impl Demand {
     }
 }
 
-/// Pods that are held back while they are gathered: by what they wait for, why, and how their volumes are.
+/// Held pods while they are collected: by what they wait for, the reason, and the states of their volumes.
 #[derive(Default)]
 struct HeldPods(BTreeMap<(String, String, Vec<ClaimState>), HeldGroup>);
 
@@ -210,8 +209,8 @@ impl HeldPods {
     }
 }
 
-/// Returns whether a pod needs a place: it waits, or its node is being deleted. What runs for a daemonset
-/// leaves with its node; what is being deleted comes back only from a StatefulSet, under the same name.
+/// Returns whether a pod needs to be placed: it is pending, or its node is being deleted. A DaemonSet pod is deleted
+/// with its node; a terminating pod returns only if it belongs to a StatefulSet, under the same name.
 #[must_use]
 pub fn needs_place(pod: &Pod, leaving: &BTreeSet<&NodeName>) -> bool {
     match needs_place_without(pod) {
@@ -221,13 +220,13 @@ pub fn needs_place(pod: &Pod, leaving: &BTreeSet<&NodeName>) -> bool {
     }
 }
 
-/// What must go for a pod to need a place.
+/// What must be deleted for a pod to need a place.
 enum Without<'p> {
-    /// It waits already.
+    /// Nothing: it is pending already.
     Anything,
     /// Its node.
     Node(&'p NodeName),
-    /// Nothing makes it need one.
+    /// It never needs a place.
     Nothing,
 }
 
@@ -243,11 +242,11 @@ fn needs_place_without(pod: &Pod) -> Without<'_> {
     }
 }
 
-/// Returns the labels' keys that anybody asks about, as far as pods, their volumes and daemonsets go.
+/// Returns the label keys that pods, their volumes and DaemonSets ask about.
 pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<LabelKey> {
     let pods = snapshot.pods.iter().map(|pod| &pod.spec);
     let specs = pods.chain(snapshot.daemons.iter().map(|daemon| &daemon.spec));
-    // Pods of a workload share one value: each is read once.
+    // Pods of a workload share one spec: each is read once.
     let by_address: BTreeMap<usize, &PodSpec> =
         specs.map(|spec| (Arc::as_ptr(spec).addr(), &**spec)).collect();
     let mut keys = keys_of(by_address.into_values());
@@ -260,7 +259,7 @@ pub(super) fn keys_asked_for(snapshot: &Snapshot) -> BTreeSet<LabelKey> {
     keys
 }
 
-/// Returns the labels' keys that pods of these contents ask about.
+/// Returns the label keys that pods with these specs ask about.
 pub(super) fn keys_of<'s>(specs: impl Iterator<Item = &'s PodSpec>) -> BTreeSet<LabelKey> {
     let mut keys = BTreeSet::new();
     for spec in specs {

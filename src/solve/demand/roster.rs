@@ -1,6 +1,6 @@
-//! Everybody who may need a place, read once: who does follows from which nodes go.
+//! All pods that may need a place, read once: which ones do follows from the nodes that are deleted.
 //!
-//! Nobody is placed here, and nothing is said of nodes but that they go.
+//! Never places pods, and knows of nodes only whether they are deleted.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -17,10 +17,10 @@ use crate::solve::topology::{Role, Topology};
 
 use super::{Ask, Barred, Demand, HeldPods, Shape, Without, needs_place_without};
 
-/// A pod, and the place of the node among the snapshot's that it needs a place without; none where it waits.
+/// A pod, and the index in the snapshot of the node whose deletion makes it need a place; `None` if it is pending.
 type Seated<'s> = (&'s Pod, Option<usize>);
 
-/// Who may need a place, by what is asked for.
+/// Pods that may need a place, by their requirements.
 pub(in crate::solve) struct Roster<'s> {
     storage: &'s Storage,
     contents: Vec<Content<'s>>,
@@ -28,7 +28,7 @@ pub(in crate::solve) struct Roster<'s> {
     held_shapes: Vec<Unfilled<'s>>,
 }
 
-/// Pods of one content that fare alike.
+/// Pods with one spec that have the same outcome.
 struct Content<'s> {
     spec: &'s PodSpec,
     fate: Fate,
@@ -42,14 +42,14 @@ enum Fate {
     Placed,
 }
 
-/// A shape, and who may be of it, sorted.
+/// A shape, and its possible pods, sorted.
 struct Unfilled<'s> {
     shape: Shape,
     pods: Vec<Seated<'s>>,
 }
 
 impl Unfilled<'_> {
-    /// Returns the shape with those of its pods that need a place, where there are any.
+    /// Returns the shape with those of its pods that need a place; `None` if there are none.
     fn filled(&self, leaves: &impl Fn(usize) -> bool) -> Option<Shape> {
         let pods: Vec<PodKey> = keys(&self.pods, leaves);
         (!pods.is_empty()).then(|| {
@@ -60,12 +60,12 @@ impl Unfilled<'_> {
 }
 
 impl<'s> Roster<'s> {
-    /// Reads everybody who needs a place whatever nodes of the snapshot go, and without some of them.
+    /// Reads all pods that need a place for any set of deleted nodes of the snapshot.
     pub(in crate::solve) fn of(snapshot: &'s Snapshot, topology: &Topology) -> Self {
         Self::among((snapshot, |_| true), topology, |_| true)
     }
 
-    /// Reads those of these who need a place without these nodes at most, by their places in the snapshot.
+    /// Reads those of these pods that need a place if at most these nodes are deleted, by index in the snapshot.
     pub(super) fn among(
         (snapshot, is_asked): (&'s Snapshot, impl Fn(&Pod) -> bool),
         topology: &Topology,
@@ -98,12 +98,12 @@ impl<'s> Roster<'s> {
         roster
     }
 
-    /// Returns who is held back by a rule that is not there yet and needs a place when these nodes go.
+    /// Returns the pods held back by a rule that is not supported yet that need a place if these nodes are deleted.
     pub(in crate::solve) fn held_shapes(&self, leaves: impl Fn(usize) -> bool) -> Vec<Shape> {
         filled(&self.held_shapes, &leaves)
     }
 
-    /// Returns what needs a place when these nodes go, by their places in the snapshot.
+    /// Returns the demand if these nodes are deleted, by index in the snapshot.
     pub(in crate::solve) fn demand(&self, leaves: impl Fn(usize) -> bool) -> Demand {
         let mut demand = Demand::default();
         let mut held = HeldPods::default();
@@ -142,10 +142,10 @@ fn keys(pods: &[Seated<'_>], leaves: &impl Fn(usize) -> bool) -> Vec<PodKey> {
     pods.iter().filter(|seated| is_asking(seated, leaves)).map(|(pod, _)| pod.key.clone()).collect()
 }
 
-/// What pods of one content ask for, with their volumes: a wait, or a contradiction, or an [`Ask`].
+/// Requirements of pods with one spec, including their volumes: a wait, a contradiction, or an [`Ask`].
 type Asked = Result<Result<Ask, Miss>, not_yet::Wait>;
 
-/// Returns the pods of one content by what they ask for: volumes may be in different zones.
+/// Groups the pods with one spec by their requirements: volumes may be in different zones.
 fn asks<'p>(
     spec: &PodSpec,
     pods: Vec<Seated<'p>>,
@@ -175,7 +175,7 @@ fn asks<'p>(
     groups.into_values().collect()
 }
 
-/// Returns the pods that may need a place by what the scheduler reads of them.
+/// Groups the pods that may need a place by spec.
 fn by_content(
     (snapshot, is_asked): (&Snapshot, impl Fn(&Pod) -> bool),
     may_leave: impl Fn(usize) -> bool,
@@ -192,7 +192,7 @@ fn by_content(
         Without::Node(node) => leaving.get(node).copied().map(Some),
         Without::Nothing => None,
     };
-    // Pods of a workload share one value, so that few contents are compared in full.
+    // Pods of a workload share one spec, so few specs are compared in full.
     let mut by_address: BTreeMap<usize, Vec<Seated<'_>>> = BTreeMap::new();
     let asked = snapshot.pods.iter().filter(|pod| is_asked(pod));
     for (pod, home) in asked.filter_map(|pod| Some((pod, home(pod)?))) {
@@ -205,12 +205,12 @@ fn by_content(
     groups
 }
 
-/// Shapes while they are gathered, the higher priority first.
+/// Shapes while they are collected, the higher priority first.
 #[derive(Default)]
 struct Groups<'s>(BTreeMap<(Reverse<i32>, Ask, Vec<Role>), Vec<Seated<'s>>>);
 
 impl<'s> Groups<'s> {
-    /// Adds pods of one content.
+    /// Adds pods with one spec.
     fn add(&mut self, spec: &PodSpec, ask: &Ask, pods: &[Seated<'s>], topology: &Topology) {
         let mut by_roles: BTreeMap<(&[Role], bool), Vec<Seated<'s>>> = BTreeMap::new();
         for seated in pods {

@@ -1,6 +1,6 @@
-//! Why a pod, a node, a pool or a size fares as it does: values for `nodeform explain`, rule by rule.
+//! Explanations of pods, nodes, pools and sizes: values for `nodeform explain`, rule by rule.
 //!
-//! Everything is worked out again from the same values by the same rules; nothing here decides.
+//! Everything is computed again from the same values by the same rules; nothing here decides.
 
 pub mod named;
 pub mod node;
@@ -24,7 +24,7 @@ use super::price::{self, PriceBook, Uncommitted};
 use super::solution::Solution;
 use super::supply::Supply;
 
-/// Returns what the solution leaves of the limits.
+/// Returns the limits that the solution leaves.
 fn ledger_after(
     (snapshot, policy): (&Snapshot, &Policy),
     market: &Market,

@@ -1,14 +1,14 @@
-//! Which pods a user means by a name: a pod, the pods whose names begin so, or those of a workload.
+//! Resolves a name given by a user: to a pod, to the pods with that name prefix, or to those of a workload.
 
 use std::collections::BTreeSet;
 
 use crate::model::{Namespace, Pod, Workload};
 use crate::snapshot::Snapshot;
 
-/// The namespace that kubectl takes where none is said.
+/// Namespace that kubectl uses if none is given.
 const NAMESPACE: &str = "default";
 
-/// What kubectl calls kinds in short.
+/// Short names of kinds in kubectl.
 const SHORT: [(&str, &str); 6] = [
     ("deploy", "deployment"),
     ("sts", "statefulset"),
@@ -18,20 +18,20 @@ const SHORT: [(&str, &str); 6] = [
     ("rc", "replicationcontroller"),
 ];
 
-/// The pods that are meant.
+/// Result of resolving a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Meant<'a> {
-    /// These, sorted; never none.
+    /// These pods, sorted; never empty.
     Pods(Vec<&'a Pod>),
-    /// Some in each of these namespaces, and none was said.
+    /// Pods in each of these namespaces, and no namespace was given.
     InSeveral(BTreeSet<&'a Namespace>),
-    /// None.
+    /// No pod.
     Nothing,
 }
 
-/// Finds pods by the kind and the name that a user wrote. `pod` is a pod, or a beginning of pods' names;
-/// anything else the kind of a workload. Without a namespace kubectl's default comes first, then any that is
-/// the only one.
+/// Finds pods by the kind and the name that a user wrote. `pod` means a pod, or a prefix of pod names; anything else is
+/// the kind of a workload. Without a namespace, kubectl's default is tried first, then any that is the only one with
+/// matches.
 #[must_use]
 pub fn pods_meant<'a>(
     snapshot: &'a Snapshot,
@@ -51,7 +51,7 @@ pub fn pods_meant<'a>(
     found
 }
 
-/// Returns whether some pod of the input is of a workload of this kind.
+/// Returns whether this is a well-known workload kind, or the kind of a workload of some pod in the input.
 #[must_use]
 pub fn is_workload_kind(snapshot: &Snapshot, kind: &str) -> bool {
     let kind = long(kind);
@@ -61,13 +61,13 @@ pub fn is_workload_kind(snapshot: &Snapshot, kind: &str) -> bool {
         || snapshot.pods.iter().any(|pod| pod.workload.as_ref().is_some_and(is_of))
 }
 
-/// Returns whether a user who writes `asked` means this kind: in any case, in the plural, or as kubectl shortens it.
+/// Returns whether `asked` means this kind: in any case, in the plural, or in kubectl's short form.
 #[must_use]
 pub fn is_kind(asked: &str, kind: &str) -> bool {
     long(asked).eq_ignore_ascii_case(kind)
 }
 
-/// Writes a kind without its plural and in full.
+/// Returns a kind in the singular and in full.
 fn long(kind: &str) -> String {
     let lower = kind.to_ascii_lowercase();
     if let Some((_, long)) = SHORT.iter().find(|(short, _)| *short == lower) {

@@ -1,4 +1,4 @@
-//! Why a node is there, of that size, or goes.
+//! Why a node exists, has its size, or is deleted.
 
 use crate::model::{DisruptionReason, NodeName, Pod, PodKey, Price, Resources};
 use crate::policy::Policy;
@@ -10,12 +10,12 @@ use crate::solve::solution::{NewNode, NodeRef, Solution, Substitute};
 use crate::solve::steps;
 use crate::solve::topology::Topology;
 
-/// What becomes of a node that exists.
+/// Outcome for an existing node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeFate {
-    /// It stays; why it does although it is empty, where it is.
+    /// It is kept, with the reason if it is empty.
     Stays(Option<String>),
-    /// It stays with the pods that it carries, for what keeps it beside all that is planned.
+    /// It is kept with the pods that it carries, with what keeps it given the rest of the plan.
     StaysInUse(Alone),
     /// It is being deleted already.
     Leaves,
@@ -23,29 +23,29 @@ pub enum NodeFate {
     Removed(DisruptionReason),
 }
 
-/// What is known about a node.
+/// Explanation of a node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NodeExplanation {
-    /// A node that exists.
+    /// An existing node.
     Existing {
         /// The node.
         node: NodeName,
-        /// What becomes of it.
+        /// Its outcome.
         fate: NodeFate,
-        /// The pods that run there, by name, without those of daemonsets and those that are being deleted.
+        /// The pods that run there, by name, without DaemonSet pods and terminating ones.
         runs: Vec<PodKey>,
-        /// The waiting pods that are placed there.
+        /// The pending pods that are placed there.
         placed: Vec<PodKey>,
-        /// What is left of it once the waiting pods are there too.
+        /// Free capacity once the pending pods are there too.
         room: Resources,
     },
-    /// A node to make.
+    /// A new node.
     New {
         /// The node.
         node: Box<NewNode>,
-        /// What it has beyond what is asked of it.
+        /// Capacity beyond its requests.
         room: Resources,
-        /// What another way to have it costs more, the cheapest first; unknown where a price is.
+        /// Price difference of each alternative, the cheapest first; unknown if a price is.
         dearer_by: Vec<(Substitute, Price)>,
     },
     /// There is no such node.

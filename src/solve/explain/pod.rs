@@ -1,4 +1,4 @@
-//! Why a pod goes where it goes, or nowhere.
+//! Why a pod is placed where it is, or not placed at all.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -21,19 +21,19 @@ use crate::solve::solution::{NodeRef, Preferences, Solution};
 use crate::solve::supply::Supply;
 use crate::solve::topology::{Role, Topology};
 
-/// What becomes of a pod; what is worst comes first.
+/// Outcome for a pod; the worst comes first.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum PodOutcome {
-    /// It fits nowhere: by which rule, and why.
+    /// It does not fit anywhere: the rule, and the reason.
     Unplaced {
         /// The rule that the nearest miss failed.
         rule: String,
-        /// What was wanted and what there was.
+        /// What was requested, and what was available.
         because: String,
         /// The nearest miss.
         nearest: Option<String>,
     },
-    /// It is held back: what it waits for, and why.
+    /// It is held back: what it waits for, and the reason.
     Held {
         /// What it waits for.
         waits_for: String,
@@ -44,27 +44,27 @@ pub enum PodOutcome {
     Placed(NodeRef),
     /// It stays on the node that it runs on.
     Runs(NodeName),
-    /// It is not planned: it leaves with its node, or is about to go.
+    /// It is not planned: it is deleted with its node, or is terminating.
     NotPlanned,
     /// No pod of this name is in the input.
     Unknown,
 }
 
-/// What is known about a pod's place.
+/// Explanation of a pod's place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PodExplanation {
     /// The pod.
     pub pod: PodKey,
-    /// What becomes of it.
+    /// Its outcome.
     pub outcome: PodOutcome,
-    /// The rules, by name, that everything below leaves out, since they are not planned with yet.
+    /// Names of the rules that everything below leaves out, because they are not supported yet.
     pub without: Option<String>,
-    /// What each pool's rules say, the heaviest pool first.
+    /// Result of each pool's rules, the heaviest pool first.
     pub pools: Vec<PoolChain>,
-    /// What each existing node says, by name: `None` where there is room for it, beside what else goes there if the pod
-    /// is placed on a new node, or nowhere.
+    /// Result for each existing node, by name: `None` if the pod fits there. For a pod that is placed on a new node, or
+    /// nowhere, the other pods planned there count too.
     pub nodes: Vec<(NodeName, Option<String>)>,
-    /// What becomes of its soft preferences, where it is placed and gives any of them up.
+    /// Result for its soft preferences, if it is placed and does not meet all of them.
     pub preferences: Option<Preferences>,
 }
 
@@ -103,7 +103,7 @@ pub fn explain_pod(
         fill_as((snapshot, &shared), solution, &topology, &mut standing);
     }
     let ledger = super::ledger_after((snapshot, policy), &market, &supply, solution);
-    // Who is placed may come to a new node with those that it has to share it with.
+    // A placed pod may join a new node together with the pods that it has to share it with.
     let company = match outcome {
         PodOutcome::Unplaced { .. } => shape.ask.company.clone(),
         PodOutcome::Held { .. }
@@ -141,7 +141,7 @@ pub fn explain_pod(
     PodExplanation { pod: key.clone(), outcome, without, pools, nodes, preferences }
 }
 
-/// Returns that a node goes, and why.
+/// Returns that a node is deleted, and why.
 fn goes(solution: &Solution, node: &NodeName) -> Option<String> {
     let removal = solution.target.removed.iter().find(|removal| removal.node == *node)?;
     Some(if removal.reason == DisruptionReason::Empty {
@@ -151,7 +151,7 @@ fn goes(solution: &Solution, node: &NodeName) -> Option<String> {
     })
 }
 
-/// Returns by which label rules between pods lead a pod to another domain than that of a node.
+/// Returns the label by which rules between pods send a pod to another domain than that of a node.
 fn elsewhere(
     (topology, roles): (&Topology, &[Role]),
     there: &BTreeMap<LabelKey, Arc<str>>,
@@ -165,14 +165,15 @@ fn elsewhere(
     Some(format!("has room, but rules between pods lead this one to `{key}: {domain}`"))
 }
 
-/// Returns from which domain rules between pods keep a pod that has no place.
+/// Returns the domain from which rules between pods exclude an unplaced pod.
 fn nowhere((topology, roles): (&Topology, &[Role]), there: &BTreeMap<LabelKey, Arc<str>>) -> Option<String> {
     let mut keys = roles.iter().filter(|role| role.is_bound).map(|role| &topology.groups[role.group].key);
     let (key, domain) = keys.find_map(|key| Some((key, there.get(key)?)))?;
     Some(format!("has room, but rules between pods keep this one from `{key}: {domain}`"))
 }
 
-/// Says of a pod that is held back for its volumes how far its own claims are: a plan says it of all that are held back alike.
+/// Adds the states of its own claims to a pod that is held back for its volumes; a plan reports those of all such pods
+/// together.
 fn with_own_claims(outcome: PodOutcome, pod: &Pod, (snapshot, shared): (&Snapshot, &Shared)) -> PodOutcome {
     let storage = &snapshot.storage;
     let turns = Turns::of(&snapshot.pods, storage);
@@ -187,14 +188,14 @@ fn with_own_claims(outcome: PodOutcome, pod: &Pod, (snapshot, shared): (&Snapsho
     }
 }
 
-/// Returns what is said of preferences, with those alone that this pod gives up.
+/// Returns the report on preferences, with only those that this pod does not meet.
 fn given_up(solution: &Solution, key: &PodKey) -> Option<Preferences> {
     let mut said = solution.report.preferences.clone()?;
     said.given_up.retain(|entry| entry.pods.binary_search(key).is_ok());
     (!said.given_up.is_empty()).then_some(said)
 }
 
-/// Puts on nodes what the solution places there.
+/// Places pods on existing nodes as the solution does.
 fn fill_as(
     (snapshot, shared): (&Snapshot, &Shared),
     solution: &Solution,
@@ -206,25 +207,25 @@ fn fill_as(
         let Ok(place) = standing.binary_search_by(|there| there.node.name.cmp(&kept.node)) else { continue };
         for pod in kept.pods.iter().filter_map(by_key).map(|place| &snapshot.pods[place]) {
             let own = Ask { company: topology.on_hosts(topology.roles(pod)), ..Ask::of(&pod.spec) };
-            // What the solution placed there fits there.
+            // Pods that the solution placed there fit there.
             let asked = with_volumes(pod, own, (&snapshot.storage, shared));
             let _ = asked.and_then(|ask| standing[place].site.put(&ask, 1));
         }
     }
 }
 
-/// Adds what the volumes of a pod ask for, where that is known.
+/// Adds the requirements of a pod's volumes, if they are known.
 ///
 /// # Errors
-/// That they are nowhere where the pod may be.
+/// The volumes are nowhere that the pod may run.
 fn with_volumes(pod: &Pod, ask: Ask, (storage, shared): (&Storage, &Shared)) -> Result<Ask, Miss> {
     let Ok(volumes) = volumes::asked(pod, storage, shared) else { return Ok(ask) };
     let alternatives = volumes::joined(&ask.alternatives, &volumes)?;
     Ok(Ask { alternatives, volumes: volumes.mounts, ..ask })
 }
 
-/// Returns the rules by which a pod is held back, and which are therefore not asked. Gates are none of them:
-/// they say when, not where.
+/// Returns the rules that hold a pod back and are therefore not evaluated. Gates are not among them: they say when, not
+/// where.
 fn without(outcome: &PodOutcome, spec: &PodSpec) -> Option<String> {
     let PodOutcome::Held { waits_for, .. } = outcome else { return None };
     match (gates::why(spec), not_yet::why(spec)) {
@@ -234,7 +235,7 @@ fn without(outcome: &PodOutcome, spec: &PodSpec) -> Option<String> {
     }
 }
 
-/// Returns what becomes of a pod of the snapshot.
+/// Returns the outcome for a pod of the snapshot.
 #[must_use]
 pub fn pod_outcome(solution: &Solution, pod: &Pod) -> PodOutcome {
     let key = &pod.key;

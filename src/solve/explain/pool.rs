@@ -1,4 +1,4 @@
-//! What a pool can buy: requirement by requirement, and what its limits leave.
+//! What a pool can buy: requirement by requirement, and the usage of its limits.
 
 use crate::model::{CapacityType, PoolName, Price, ResourceName, Resources, SkuName, Zone};
 use crate::policy::Policy;
@@ -10,56 +10,56 @@ use crate::solve::solution::Solution;
 use crate::solve::supply::{Supply, narrowed, refusal};
 use crate::solve::topology::Topology;
 
-/// How much of a limit is used.
+/// Usage of a limit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitUse {
-    /// What is limited; `None` is the number of nodes.
+    /// The limited resource; `None` is the number of nodes.
     pub what: Option<ResourceName>,
-    /// What the pool's nodes have today.
+    /// Usage by the pool's nodes today.
     pub now: i64,
-    /// What they have with the plan's new nodes. As in limits, nodes that go still count.
+    /// Usage including the plan's new nodes. As in limits, nodes being deleted still count.
     pub planned: i64,
-    /// The most.
+    /// The limit.
     pub most: i64,
 }
 
-/// A way to have a node of the pool.
+/// An offering of the pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Way {
     /// The size.
     pub size: SkuName,
     /// The zone.
     pub zone: Zone,
-    /// How it is bought.
+    /// Its capacity type.
     pub capacity_type: CapacityType,
-    /// What it costs the user.
+    /// Its price for the user.
     pub price: Price,
-    /// Whether it serves only pods that name it.
+    /// Whether it is used only for pods that name it.
     pub needs_name: bool,
 }
 
-/// What is known about a pool.
+/// Explanation of a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolExplanation {
     /// The pool.
     pub pool: PoolName,
-    /// Why nothing is made of it, where that is so.
+    /// Why it creates no nodes, if so.
     pub unused: Option<String>,
-    /// Which requirements leave it no size, where that is so.
+    /// The requirements that leave it no size, if so.
     pub conflict: Option<String>,
-    /// How many sizes its class may use.
+    /// Number of sizes that its class may use.
     pub offered: usize,
-    /// Its requirements, and how many sizes are left after each and those before.
+    /// Its requirements, with the number of sizes left after each and those before.
     pub steps: Vec<(String, usize)>,
-    /// The cheapest way to have each size, the cheapest size first.
+    /// The cheapest offering of each size, the cheapest size first.
     pub ways: Vec<Way>,
     /// Its limits.
     pub limits: Vec<LimitUse>,
-    /// How many nodes it has, and how many the plan makes.
+    /// Number of nodes that it has, and that the plan creates.
     pub nodes: (usize, usize),
 }
 
-/// Explains a pool; `None` where there is no such pool.
+/// Explains a pool; `None` if there is no such pool.
 #[must_use]
 pub fn explain_pool(
     snapshot: &Snapshot,
@@ -109,7 +109,7 @@ pub fn explain_pool(
         .filter(|node| node.pool == *name)
         .filter_map(|node| types.iter().find(|kind| kind.name == node.size).map(|kind| &kind.capacity))
         .collect();
-    // What a static pool makes is offered to nobody else.
+    // `made` lacks the nodes of a static pool, which offers no sizes to pods.
     let new = solution.target.new.iter().filter(|node| node.pool == *name).count();
     let limits = limits(pool, &there, &made);
     Some(PoolExplanation {

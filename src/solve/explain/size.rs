@@ -15,66 +15,66 @@ use crate::solve::topology::Topology;
 
 use super::ledger_after;
 
-/// What a pool makes of a size.
+/// Use of a size by a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PoolUse {
-    /// So many new nodes are of it.
+    /// This many new nodes have it.
     Used(usize),
-    /// The pool could use it, and another size was cheaper for what waits.
+    /// The pool could use it, but another size was cheaper for the pending pods.
     NotCheapest {
         /// Its cheapest price for the user.
         effective_price: Price,
         /// Why it was not chosen.
         because: NotChosen,
-        /// Whether it serves only pods that name it.
+        /// Whether it is used only for pods that name it.
         needs_name: bool,
     },
-    /// The pool may not use it: by which rule, and why.
+    /// The pool may not use it: the rule, and the reason.
     Refused {
         /// The rule.
         rule: String,
-        /// Why.
+        /// The reason.
         because: String,
     },
-    /// Nothing is made of the pool.
+    /// The pool creates no nodes.
     PoolUnused(String),
     /// The region does not have it.
     NotThere,
 }
 
-/// Why a size that a pool could use is not among what it makes.
+/// Why a size that a pool could use is not among its new nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NotChosen {
-    /// Nothing waits that needs a new node.
+    /// No pending pod needs a new node.
     NothingWaits,
-    /// What waits goes to other pools, or nowhere.
+    /// The pending pods go to other pools, or are unplaced.
     OtherPools,
     /// It does not hold the pods of any new node of the pool.
     HoldsNone,
     /// A quota leaves no node of it beside the plan.
     NoQuota(String),
-    /// It costs no more than this size, and counts as dearer: `prefer: availability`.
+    /// It costs no more than this size, but more with its premium: `prefer: availability`.
     CountsDearer {
         /// The size that was chosen.
         chosen: SkuName,
     },
-    /// It would serve for new nodes of the pool.
+    /// It would work for new nodes of the pool, at a higher price.
     Dearer {
-        /// For how many.
+        /// Number of such nodes.
         nodes: usize,
-        /// The size that was chosen, where the gap is smallest.
+        /// The chosen size with the smallest price difference.
         chosen: SkuName,
-        /// What this size costs more there; unknown where a price is.
+        /// The price difference; unknown if a price is.
         by: Price,
     },
 }
 
-/// What is known about a size.
+/// Explanation of a size.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SizeExplanation {
     /// The size.
     pub size: SkuName,
-    /// What each pool makes of it, by name.
+    /// Its use by each pool, by name.
     pub pools: Vec<(PoolName, PoolUse)>,
 }
 
@@ -123,7 +123,7 @@ fn pool_use(pool: &PoolSupply<'_>, (solution, left): (&Solution, &Ledger), size:
     }
 }
 
-/// Says which quota leaves no node of a size, however it is bought.
+/// Returns the quota that leaves no node of a size, with any capacity type.
 fn without_quota(pool: &PoolSupply<'_>, kind: &Kind<'_>, left: &Ledger) -> Option<NotChosen> {
     let charges = |usable| ledger::charges(left, pool.pool, Usable::vm(usable, kind));
     let all: Vec<_> = kind.offerings.iter().map(charges).collect();
@@ -132,7 +132,7 @@ fn without_quota(pool: &PoolSupply<'_>, kind: &Kind<'_>, left: &Ledger) -> Optio
     Some(NotChosen::NoQuota(why.because))
 }
 
-/// Says why no node of the pool, whose new nodes are `own`, is of this size.
+/// Returns why no node of the pool, whose new nodes are `own`, has this size.
 fn not_chosen(solution: &Solution, own: &[&NewNode], kind: &Kind<'_>) -> NotChosen {
     if solution.target.new.is_empty() && solution.report.unplaced.is_empty() {
         return NotChosen::NothingWaits;
@@ -140,7 +140,7 @@ fn not_chosen(solution: &Solution, own: &[&NewNode], kind: &Kind<'_>) -> NotChos
     if own.is_empty() {
         return NotChosen::OtherPools;
     }
-    // Substitutes stand with the cheapest first.
+    // Substitutes are sorted, the cheapest first.
     let gap = |node: &&NewNode| {
         let other = node.substitutes.iter().find(|other| other.size == kind.kind.name)?;
         let by = match node.effective_price.known() {
@@ -162,7 +162,7 @@ fn not_chosen(solution: &Solution, own: &[&NewNode], kind: &Kind<'_>) -> NotChos
     }
 }
 
-/// Returns whether a size costs no more than a node and counts as dearer.
+/// Returns whether a size costs no more than a node, but more with its premium.
 fn counts_dearer(kind: &Kind<'_>, node: &NewNode) -> bool {
     let mut priced = kind.offerings.iter().filter(|way| way.quote.effective.known().is_some());
     priced.any(|way| caution::is_avoided_for(way.weighed(), node.weighed()))

@@ -1,11 +1,11 @@
-//! Required pod anti-affinity, seen from both sides: who refuses, and who is refused.
+//! Required pod anti-affinity, from both sides: the pod that refuses, and the pod that is refused.
 
 use super::company::Tally;
 use super::{Miss, Rule, domain_in_words};
 use crate::model::label;
 
-/// Returns how many more pods may come to a domain where others of the group are. `is_bound`: they refuse those that
-/// are counted; `is_counted`: those that are bound refuse them.
+/// Returns how many more pods may join a domain with others of the group. `is_bound`: they refuse those that are
+/// counted; `is_counted`: those that are bound refuse them.
 #[must_use]
 pub const fn more(is_bound: bool, is_counted: bool, there: Tally) -> usize {
     match (is_bound, is_counted) {
@@ -16,7 +16,7 @@ pub const fn more(is_bound: bool, is_counted: bool, there: Tally) -> usize {
     }
 }
 
-/// Returns why no pod may come to a domain.
+/// Returns why no pod may join a domain.
 #[must_use]
 pub fn miss(key: &str, domain: &str, is_bound: bool, there: Tally) -> Miss {
     let at = if key == label::HOSTNAME { "on" } else { "in" };

@@ -1,8 +1,8 @@
-//! Available volumes that lie on nodes: how many of them each node has for whom.
+//! Available volumes on nodes: how many each node has for which claims.
 //!
-//! Kubernetes takes one where the pod goes. As many claims as a node has volumes for find one there: claims that may take
-//! fewer of them are counted with those that may take more (Hall's condition, for sets of which one contains the other).
-//! Which volume it will be is not decided here.
+//! Kubernetes binds a claim to one on the pod's node. A node serves as many claims as it has volumes for: claims with
+//! fewer candidates also count with those that have more (Hall's condition, for nested sets). Never decides which
+//! volume a claim gets.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,20 +11,20 @@ use super::slots::Slots;
 use crate::model::storage::{NO_PROVISIONER, Storage, Volume, VolumeClaimKey};
 use crate::model::{Node, Pod, Requirements};
 
-/// The volumes that some claim may take.
+/// Volumes that some claim may bind to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Choice {
-    /// What it is called where it is counted.
+    /// Name under which it is counted.
     name: Arc<str>,
     volumes: BTreeSet<Arc<str>>,
 }
 
-/// What claims without a volume may take, every choice once.
+/// Choices of the claims without a volume, without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Choices(Vec<Choice>);
 
 impl Choices {
-    /// Gathers the choices of all claims.
+    /// Collects the choices of all claims.
     #[must_use]
     pub fn of(storage: &Storage) -> Self {
         let mut choices: Vec<Choice> = Vec::new();
@@ -48,14 +48,14 @@ impl Choices {
         Self(choices)
     }
 
-    /// Returns the names of the choices that a claim with these volumes to choose from is counted in.
+    /// Returns the names of the choices that count a claim with these candidate volumes.
     pub fn counted<'c>(&'c self, volumes: &[&Volume]) -> impl Iterator<Item = &'c Arc<str>> + use<'c> {
         let own = names(volumes);
         self.0.iter().filter(move |choice| choice.volumes.is_superset(&own)).map(|choice| &choice.name)
     }
 
-    /// Returns how many volumes of each choice lie on a node beside those that the claims of its pods take: a pod that was
-    /// placed there has no volume yet.
+    /// Returns how many volumes of each choice are on a node beside those for the claims of its pods: a pod that was
+    /// just placed there has no volume yet.
     #[must_use]
     pub fn on(&self, node: &Node, bound: &[&Pod], storage: &Storage) -> Slots {
         if self.0.is_empty() {

@@ -1,6 +1,6 @@
-//! How far the claims of a pod are: whether each has its volume, or gets one before or with its pod, and where that is.
+//! States of a pod's claims: whether each has a volume, or gets one before or with its pod, and where the volume is.
 //!
-//! Says what is known; which of it holds a pod back is for [`super::volumes`] to say.
+//! Only reports states; [`super::volumes`] decides which of them hold a pod back.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -13,39 +13,39 @@ use crate::model::storage::{
 };
 use crate::model::{Pod, PodKey, Requirement, Requirements, ResourceName, label};
 
-/// What is known of a claim.
+/// State of a claim.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ClaimState {
-    /// Bound to a volume of these zones; none where the volume may be mounted anywhere.
+    /// Bound to a volume in these zones; empty if the volume can be mounted anywhere.
     Bound(Vec<Arc<str>>),
-    /// Bound to a volume that the input does not hold.
+    /// Bound to a volume that is not in the input.
     BoundToUnknown,
-    /// Its volume is gone, or the claim itself is going.
+    /// Its volume is lost, or the claim is being deleted.
     Going,
-    /// Without a volume, of a class that makes one where the first pod runs.
+    /// Without a volume, of a class that creates one where the first pod runs.
     Waits(Arc<str>),
-    /// Of a class that binds at once, before the pod is looked at, to a volume that every node reaches.
+    /// Of a class that binds immediately, before the pod is scheduled, to a volume that every node can reach.
     AtOnce(Arc<str>),
-    /// Of a class that makes a disk at once, in the one zone that it allows.
+    /// Of a class that creates a disk immediately, in the only zone that it allows.
     InOneZone(Arc<str>),
-    /// Of a class that makes a disk at once, in a zone that nobody can know before.
+    /// Of a class that creates a disk immediately, in a zone that cannot be predicted.
     InSomeZone(Arc<str>),
-    /// In the cluster without a volume, although its class binds at once: its provisioner has not made one.
+    /// In the cluster without a volume, although its class binds immediately: its provisioner has not created one.
     Pending(Arc<str>),
-    /// Of a class without a provisioner: it takes one of the available volumes, each of which lies on a node.
+    /// Of a class without a provisioner: it binds to one of the available volumes, each of which is on a node.
     Takes(Arc<str>),
-    /// Of a class without a provisioner, and no volume is available for it.
+    /// Of a class without a provisioner, with no volume available for it.
     NobodyMakes {
         /// The class.
         class: Arc<str>,
-        /// What is wrong with those that are available to others; `None` where there is none.
+        /// Why volumes that are available to others do not match; `None` if there are none.
         others: Option<String>,
     },
-    /// Without a volume, of a class that the input does not hold.
+    /// Without a volume, of a class that is not in the input.
     PendingOfUnknown(AskedClass),
     /// Not in the input.
     NotInInput,
-    /// An Azure disk by its name, whose zone is not known here.
+    /// An Azure disk by its name, in an unknown zone.
     Disk,
 }
 
@@ -99,7 +99,7 @@ impl fmt::Display for ClaimState {
     }
 }
 
-/// Returns what is known of each volume that may tie a pod, by the name of its claim.
+/// Returns the state of each volume that may tie a pod, by the name of its claim.
 #[must_use]
 pub fn of(pod: &Pod, storage: &Storage) -> Vec<(Arc<str>, ClaimState)> {
     let state = |volume: &PodVolume| match volume {
@@ -118,7 +118,7 @@ fn state(volume: &PodVolume, pod: &PodKey, name: &Arc<str>, storage: &Storage) -
     let Some(claim) = storage.claim(&key) else {
         return match volume {
             PodVolume::Claim(_) | PodVolume::Disk(_) => ClaimState::NotInInput,
-            // Its controller makes the claim before the pod.
+            // Its controller creates the claim before the pod.
             PodVolume::Ephemeral(own) | PodVolume::Template(own) => {
                 unbound((&own.class, None), ClaimPhase::Unseen, storage)
             }
@@ -137,14 +137,14 @@ fn state(volume: &PodVolume, pod: &PodKey, name: &Arc<str>, storage: &Storage) -
         .flatten()
         .cloned()
         .collect();
-    // A disk outside of zones is bound by an empty text.
+    // The zone of a disk outside of zones is empty.
     zones.retain(|zone| !zone.is_empty());
     zones.sort();
     zones.dedup();
     ClaimState::Bound(zones)
 }
 
-/// Returns what becomes of a claim without a volume.
+/// Returns the state of a claim without a volume.
 fn unbound(
     (asked, wish): (&AskedClass, Option<&VolumeWish>),
     phase: ClaimPhase,
@@ -171,7 +171,7 @@ fn unbound(
     }
 }
 
-/// Says why a claim can take none of the volumes of its class: what is wrong with the largest that is nobody's.
+/// Explains why a claim cannot bind to any volume of its class, by the largest one that is unclaimed.
 fn of_others(class: &Arc<str>, wish: Option<&VolumeWish>, storage: &Storage) -> Option<String> {
     let is_free = |volume: &&Volume| volume.class.as_ref() == Some(class) && volume.claim.is_none();
     let offered = storage.volumes.iter().filter(is_free);
@@ -188,7 +188,7 @@ fn of_others(class: &Arc<str>, wish: Option<&VolumeWish>, storage: &Storage) -> 
     ))
 }
 
-/// Returns whether all that a class may make is in the same zone.
+/// Returns whether all volumes of a class are created in the same zone.
 #[must_use]
 pub fn has_one_zone(class: &StorageClass) -> bool {
     let zone = |term: &Requirements| term.get(label::ZONE).and_then(Requirement::single).cloned();
@@ -202,16 +202,16 @@ pub fn makes_disks(class: &StorageClass) -> bool {
     &*storage::driver_of(&class.provisioner) == DISKS
 }
 
-/// Drivers of shares, which nodes of every zone reach.
+/// Drivers of shares, which nodes of every zone can reach.
 const SHARES: [&str; 3] = ["blob.csi.azure.com", "file.csi.azure.com", "nfs.csi.k8s.io"];
 
-/// Returns whether nodes of every zone reach the volumes of a class, wherever they are made.
+/// Returns whether nodes of every zone can reach the volumes of a class, wherever they are created.
 #[must_use]
 pub fn is_reached_everywhere(class: &StorageClass) -> bool {
     SHARES.contains(&&*storage::driver_of(&class.provisioner))
 }
 
-/// Says how far the claims of one pod are.
+/// Describes the states of one pod's claims.
 #[must_use]
 pub fn said_of(pod: &Pod, storage: &Storage) -> String {
     let mut claims: BTreeMap<ClaimState, Vec<Arc<str>>> = BTreeMap::new();
@@ -221,7 +221,7 @@ pub fn said_of(pod: &Pod, storage: &Storage) -> String {
     said(&claims)
 }
 
-/// Says which claims are in which state: a few names of each.
+/// Lists the claims in each state, with a few names of each.
 #[must_use]
 pub fn said(claims: &BTreeMap<ClaimState, Vec<Arc<str>>>) -> String {
     const SHOWN_MAX: usize = 3;

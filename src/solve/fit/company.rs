@@ -1,60 +1,60 @@
-//! The company on one node: which pods of which groups stand there, and who may join them.
+//! Rules between pods on one node: which pods of which groups the node has, and which pods may join them.
 //!
-//! Only groups whose domains are nodes are looked at; the rules themselves are [`super::spread`],
-//! [`super::anti_affinity`] and [`super::affinity`].
+//! Covers only groups whose domains are nodes; the rules themselves are [`super::spread`], [`super::anti_affinity`] and
+//! [`super::affinity`].
 
 use super::{Miss, affinity, anti_affinity, spread};
 use crate::model::label;
 use crate::solve::topology::Role;
 use crate::solve::topology::group::{Group, GroupKind};
 
-/// How many pods of a group are in a domain.
+/// Number of pods of a group in a domain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Tally {
-    /// Those that the group binds; of spreads over nodes, those that are newly placed.
+    /// Pods that the group binds; for spreads over nodes, only newly placed ones.
     pub bound: usize,
-    /// Those that a spread over nodes binds and that run.
+    /// Running pods that a spread over nodes binds.
     pub running: usize,
-    /// Those that it counts.
+    /// Pods that it counts.
     pub counted: usize,
 }
 
 impl Tally {
-    /// Adds pods of which each is bound or not and counts for so many.
+    /// Adds pods, each of which is bound or not, and counts as `counted`.
     pub const fn add(&mut self, is_bound: bool, counted: usize, pods: usize) {
         self.bound += if is_bound { pods } else { 0 };
         self.counted += counted * pods;
     }
 }
 
-/// What a group asks of one node.
+/// Constraint of a group on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HostRule {
-    /// None of the counted beside one that is bound.
+    /// No counted pod next to a bound one.
     Apart,
-    /// At most so many of the counted.
+    /// At most this many counted pods.
     AtMost(usize),
-    /// Beside one of the counted.
+    /// Next to a counted pod.
     Beside,
 }
 
-/// The part that a pod plays in a group on its node.
+/// Role of a pod in a group on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct HostRole {
     /// The group's number.
     pub group: usize,
-    /// What it asks.
+    /// Its constraint.
     pub rule: HostRule,
     /// Whether the pod is bound by it.
     pub is_bound: bool,
-    /// How many pods are counted: one or none, and more of a bundle.
+    /// Number of counted pods: zero or one, and more for a bundle.
     pub counted: usize,
-    /// Whether it waits and is counted by a spread that does not bind it: Kubernetes lets it join those that run.
+    /// Whether it is pending and counted by a spread that does not bind it: Kubernetes lets it join running pods.
     pub is_free: bool,
 }
 
 impl HostRole {
-    /// Returns the part on a node, where the group's domains are nodes.
+    /// Returns the role on a node, if the group's domains are nodes.
     #[must_use]
     pub fn of(group: &Group, role: Role) -> Option<Self> {
         let rule = match &group.kind {
@@ -66,13 +66,13 @@ impl HostRole {
         group.is_of_hosts().then_some(Self { group: number, rule, is_bound, counted, is_free: false })
     }
 
-    /// Returns the part of a pod that waits.
+    /// Returns the role of a pending pod.
     #[must_use]
     pub fn waiting(self) -> Self {
         Self { is_free: self.spreads() && !self.is_bound && self.counted > 0, ..self }
     }
 
-    /// Returns whether it is a part in spreading over nodes.
+    /// Returns whether it is a role in a spread over nodes.
     #[must_use]
     pub const fn spreads(&self) -> bool {
         matches!(self.rule, HostRule::AtMost(_))
@@ -83,8 +83,8 @@ impl HostRole {
         match self.rule {
             HostRule::Apart => anti_affinity::more(self.is_bound, self.counted > 0, there),
             HostRule::AtMost(most) if self.is_bound => spread::more(most, there.counted, 0, self.counted),
-            // What is bound here stands by a count that a pod which is only counted must not raise. Of those that run only
-            // one that is moved minds: else the next plan would bring together what this one could not.
+            // Newly placed bound pods rely on a count that a merely counted pod must not raise. Running bound pods
+            // restrict only a pod that is moved: otherwise the next plan would bring together what this one could not.
             HostRule::AtMost(most) if there.bound > 0 || there.running > 0 && !self.is_free => {
                 spread::more(most, there.counted, 0, self.counted)
             }
@@ -94,31 +94,31 @@ impl HostRole {
     }
 }
 
-/// Which pods of which groups stand on a node, by group: few, so that a list is quicker than a map.
+/// Pods on a node, by group: few groups, for which a list is faster than a map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Company(Vec<(usize, Tally)>);
 
 impl Company {
-    /// Returns whether no pods of any group stand there.
+    /// Returns whether there are no pods of any group.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns how many more pods of these parts may join.
+    /// Returns how many more pods with these roles may join.
     #[must_use]
     pub fn most(&self, roles: &[HostRole]) -> usize {
         roles.iter().map(|role| role.more(self.there(role.group))).min().unwrap_or(usize::MAX)
     }
 
-    /// Adds pods of these parts.
+    /// Adds pods with these roles.
     pub fn put(&mut self, roles: &[HostRole], pods: usize) {
         for role in roles {
             self.of_group(role.group).add(role.is_bound, role.counted, pods);
         }
     }
 
-    /// Adds a pod of these parts that runs.
+    /// Adds a running pod with these roles.
     pub fn put_running(&mut self, roles: &[HostRole]) {
         for role in roles {
             let there = self.of_group(role.group);
@@ -150,10 +150,10 @@ impl Company {
     }
 }
 
-/// Says whether a pod of these parts may join.
+/// Checks whether a pod with these roles may join.
 ///
 /// # Errors
-/// The first group that says no.
+/// The first group that refuses it.
 pub fn why(roles: &[HostRole], company: &Company) -> Result<(), Miss> {
     let Some(role) = roles.iter().find(|role| role.more(company.there(role.group)) == 0) else {
         return Ok(());

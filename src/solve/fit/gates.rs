@@ -1,5 +1,5 @@
-//! Pods that wait for somebody else: a gated pod is not there for the scheduler until its gates are gone, and for a withheld
-//! one no node is made, since those that were made for its like run none of them.
+//! Gated and withheld pods: the scheduler ignores a gated pod until its gates are removed, and no node is created for a
+//! withheld one, because the nodes created for such pods run none of them.
 
 use crate::model::PodSpec;
 

@@ -1,7 +1,7 @@
 //! Labels: the node selector and one term of the required node affinity must hold.
 //!
-//! A node that exists is judged by the labels it has. A node that is not there yet may still get any value
-//! of a well-known label, and of the labels that its pool leaves open.
+//! An existing node is checked by its labels. A new node may still get any value of a well-known label, and of the
+//! labels that its pool leaves open.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::model::{Conflict, LabelKey, Requirement, Requirements, label};
 
 use super::{Miss, Rule, Undefined};
 
-/// Says whether one of the alternatives holds for a node of these labels, and which is the first.
+/// Checks whether one of the alternatives holds for a node with these labels, and returns the first that does.
 ///
 /// # Errors
 /// The conflict of the alternative that fails; with several, of the last by content.
@@ -28,7 +28,7 @@ pub fn why(
     Err(miss)
 }
 
-/// Returns whether one of the alternatives holds: as [`why`], without words, for where many nodes are asked.
+/// Returns whether one of the alternatives holds: like [`why`], without a message, for checks of many nodes.
 #[must_use]
 pub fn are_met(alternatives: &[Requirements], labels: &Requirements, undefined: &Undefined<'_>) -> bool {
     let is_met = |(key, wanted): (&LabelKey, &Requirement)| match labels.get(key.as_str()) {
@@ -38,7 +38,7 @@ pub fn are_met(alternatives: &[Requirements], labels: &Requirements, undefined: 
     alternatives.iter().any(|wanted| wanted.iter().all(is_met))
 }
 
-/// Says whether one alternative holds.
+/// Checks whether one alternative holds.
 ///
 /// # Errors
 /// The first label, by name, on which it does not.
@@ -50,9 +50,9 @@ pub fn holds(
     wanted.satisfied_by(labels, |key| undefined.allows(key))
 }
 
-/// Returns what a label may still become once a pod wants something of it. Where the label might be absent but
-/// the pod, or what was there before, wants it to be there, a value is settled at once: refused values alone
-/// (`NotIn`) would no longer say that it must be there.
+/// Returns what a label may still become given a pod's requirement. If the label might be absent but the pod, or an
+/// earlier requirement, needs it to exist, a value is chosen immediately: excluded values alone (`NotIn`) would no
+/// longer say that it must exist.
 #[must_use]
 pub fn narrowed(there: Option<&Requirement>, wanted: &Requirement) -> Requirement {
     let Some(there) = there else { return wanted.clone() };
@@ -64,7 +64,7 @@ pub fn narrowed(there: Option<&Requirement>, wanted: &Requirement) -> Requiremen
     some_value(&both).map_or(both, |value| Requirement::one(&value))
 }
 
-/// Returns the first value by name that a requirement accepts, or one made up where any will do.
+/// Returns the first value by name that a requirement accepts, or an invented one if any will do.
 #[must_use]
 pub fn some_value(requirement: &Requirement) -> Option<Arc<str>> {
     if let Some(values) = requirement.listed() {
@@ -80,7 +80,7 @@ pub fn some_value(requirement: &Requirement) -> Option<Arc<str>> {
     numbers.map(|number| Arc::from(number.to_string())).find(|text: &Arc<str>| requirement.accepts(text))
 }
 
-/// Returns the miss that a conflict of labels is.
+/// Converts a conflict of labels to a miss.
 #[must_use]
 pub fn to_miss(conflict: &Conflict) -> Miss {
     Miss::new(rule_of(&conflict.key), conflict.to_string())

@@ -1,7 +1,6 @@
-//! Limits: what a pool and the whole fleet may have, counted by the capacity of the sizes that are chosen, and what a
-//! subscription may have by its quotas.
+//! Limits of pools and the whole fleet, counted by the capacity of the chosen sizes, and quotas of the subscription.
 //!
-//! A limit that is exceeded already lets nothing more in, and takes nothing away.
+//! A limit that is exceeded already allows nothing more, and removes nothing.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use crate::model::{MicroUsdPerHour, PoolName, Quota, ResourceName};
 
 use super::{Miss, Rule};
 
-/// What a limit counts.
+/// Quantity that a limit counts.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Counter {
     /// A resource of all nodes of a pool.
@@ -21,25 +20,25 @@ pub enum Counter {
     FleetResource(ResourceName),
     /// All nodes.
     FleetNodes,
-    /// What all nodes cost by the hour.
+    /// The hourly cost of all nodes.
     FleetCost,
-    /// The VMs of a commitment that nothing uses yet; no limit, but what makes them cheap.
+    /// The unused VMs of a commitment; not a limit, but the reason why they are cheap.
     Commitment(usize),
     /// The vCPUs of a quota, by its name.
     Quota(Arc<str>),
 }
 
-/// The quotas of a subscription, and where a ledger counts them.
+/// Quotas of a subscription, and their counters in a ledger.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Quotas {
-    /// What Azure says.
+    /// The quotas as Azure reports them.
     pub quota: Arc<Quota>,
-    /// The place of each in the ledger; none of those that never leave too little.
+    /// Index of each in the ledger; `None` for those that never bind.
     pub places: Vec<Option<usize>>,
 }
 
 impl Counter {
-    /// Names the object that sets the limit and what it limits, as in `NodePool apps` and `CPU`.
+    /// Returns the object that sets the limit and the limited quantity, as in `NodePool apps` and `CPU`.
     fn named(&self) -> (String, String) {
         let of = |name: &ResourceName| match name {
             ResourceName::Cpu => "CPU".to_owned(),
@@ -61,7 +60,7 @@ impl Counter {
         }
     }
 
-    /// Writes an amount of what is counted.
+    /// Formats an amount of the counted quantity.
     #[must_use]
     pub fn show(&self, amount: i64) -> String {
         match self {
@@ -91,29 +90,29 @@ impl std::fmt::Display for Counter {
     }
 }
 
-/// What one node takes of counters, by their places in a [`Ledger`].
+/// Amounts that one node uses of counters, by index in a [`Ledger`].
 pub type Charges = Vec<(usize, i64)>;
 
-/// What is left of every limit.
+/// Remaining amounts of all limits.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Ledger {
     counters: Vec<Counter>,
     left: Vec<i64>,
-    /// What each limit is, all that it counts included.
+    /// Each limit in full, including what is used.
     most: Vec<i64>,
-    /// How many nodes of no pool the fleet's limits count.
+    /// Number of nodes without a pool that the fleet's limits count.
     foreign: usize,
     /// The quotas, whose counters are the last.
     quotas: Option<Arc<Quotas>>,
 }
 
 impl Ledger {
-    /// Adds a limit of which so much is left, and nothing is used.
+    /// Adds an unused limit of this amount.
     pub fn add(&mut self, counter: Counter, left: i64) {
         self.add_used(counter, left, 0);
     }
 
-    /// Adds a limit of which so much is used, and returns its place.
+    /// Adds a limit with this amount used, and returns its index.
     pub fn add_used(&mut self, counter: Counter, most: i64, used: i64) -> usize {
         self.counters.push(counter);
         self.left.push(most.saturating_sub(used));
@@ -132,13 +131,13 @@ impl Ledger {
         self.quotas.as_deref()
     }
 
-    /// Returns whether a quota is among the counters that leave too little for these charges.
+    /// Returns whether a quota is among the counters that these charges exceed.
     #[must_use]
     pub fn lacks_quota(&self, charges: &[(usize, i64)]) -> bool {
         exceeded(self, charges).any(|(place, _)| matches!(self.counters[*place], Counter::Quota(_)))
     }
 
-    /// Returns whether a quota of nothing is among those counters: most subscriptions have one for most families, and it
+    /// Returns whether a quota of zero is among those counters: most subscriptions have one for most families, so it
     /// says less than one that is used up.
     #[must_use]
     pub fn has_no_quota(&self, charges: &[(usize, i64)]) -> bool {
@@ -146,7 +145,7 @@ impl Ledger {
             .any(|(place, _)| matches!(self.counters[*place], Counter::Quota(_)) && self.most[*place] <= 0)
     }
 
-    /// Returns how much there may be of a quota and how much is used with this plan; none where it limits nothing.
+    /// Returns the size of a quota, and how much is used with this plan; `None` if it limits nothing.
     #[must_use]
     pub fn quota_left(&self, name: &str) -> Option<(i64, i64)> {
         let Quotas { quota, places } = self.quotas()?;
@@ -159,7 +158,7 @@ impl Ledger {
         }
     }
 
-    /// Says how far a quota is used, without and with this plan, and what one more node needs.
+    /// Describes the usage of a quota, without and with this plan, and what one more node needs.
     fn said_of_quota(&self, name: &str, place: usize, amount: i64) -> String {
         let (most, used) = (self.most[place], self.most[place].saturating_sub(self.left[place]));
         let quota = self.quotas().map(|Quotas { quota, .. }| quota);
@@ -171,7 +170,7 @@ impl Ledger {
         format!("quota `{name}` is {most} vCPUs, {planned}, and a node needs {amount}")
     }
 
-    /// Says how far a limit is used, and what one more node of so much would take.
+    /// Describes the usage of a limit, and how much of it one more node would use.
     fn said(&self, place: usize, amount: i64) -> String {
         let (counter, most, left) = (&self.counters[place], self.most[place], self.left[place]);
         if let Counter::Quota(name) = counter {
@@ -192,12 +191,13 @@ impl Ledger {
         }
     }
 
-    /// Notes how many nodes of no pool the fleet's limits count: it is told where one of them refuses.
+    /// Records how many nodes without a pool the fleet's limits count; it is reported if one of those limits refuses a
+    /// node.
     pub const fn note_foreign(&mut self, nodes: usize) {
         self.foreign = nodes;
     }
 
-    /// Says which nodes of no pool a limit counts, for people; nothing where it counts none.
+    /// Describes the nodes without a pool that a limit counts; empty if it counts none.
     fn beside(&self, counter: &Counter) -> String {
         match (counter, self.foreign) {
             (
@@ -213,7 +213,7 @@ impl Ledger {
         }
     }
 
-    /// Returns what is counted and what is left of it.
+    /// Returns the counters with their remaining amounts.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &Counter, i64)> {
         self.counters
             .iter()
@@ -222,7 +222,7 @@ impl Ledger {
             .map(|(place, (counter, left))| (place, counter, *left))
     }
 
-    /// Returns the same without quotas: of those only a few are of any one VM.
+    /// Returns the same without quotas, of which only a few apply to any one VM.
     pub fn before_quotas(&self) -> impl Iterator<Item = (usize, &Counter, i64)> {
         self.iter().take_while(|(_, counter, _)| !matches!(counter, Counter::Quota(_)))
     }
@@ -239,12 +239,12 @@ impl Ledger {
         self.counters.iter().any(|counter| match counter {
             Counter::PoolResource(own, _) | Counter::PoolNodes(own) => own == pool,
             Counter::FleetResource(_) | Counter::FleetNodes | Counter::FleetCost => true,
-            // A quota that leaves room keeps no pod away, and one that leaves none says so itself.
+            // A quota with some left excludes no pod, and one without reports that itself.
             Counter::Commitment(_) | Counter::Quota(_) => false,
         })
     }
 
-    /// Returns what is left of commitments alone.
+    /// Returns only the commitments.
     #[must_use]
     pub fn without_limits(&self) -> Self {
         let mut commitments = Self::default();
@@ -262,7 +262,7 @@ impl Ledger {
         self.left.iter().zip(&before.left).all(|(left, before)| *left >= 0 || left >= before)
     }
 
-    /// Returns how many nodes with these charges may still be made.
+    /// Returns how many more nodes with these charges may be created.
     #[must_use]
     pub fn uses(&self, charges: &[(usize, i64)]) -> usize {
         let uses = charges.iter().map(|(place, amount)| match (self.left[*place], *amount) {
@@ -273,7 +273,7 @@ impl Ledger {
         uses.min().unwrap_or(usize::MAX)
     }
 
-    /// Takes the charges of so many nodes.
+    /// Takes the charges of this many nodes.
     pub fn take(&mut self, charges: &[(usize, i64)], nodes: usize) {
         let nodes = i64::try_from(nodes).unwrap_or(i64::MAX);
         for (place, amount) in charges {
@@ -289,10 +289,10 @@ impl Ledger {
     }
 }
 
-/// Says whether one more node with these charges may be made.
+/// Checks whether one more node with these charges may be created.
 ///
 /// # Errors
-/// Every limit that does not let it.
+/// Every limit that it exceeds.
 pub fn why(ledger: &Ledger, charges: &[(usize, i64)]) -> Result<(), Miss> {
     let exceeded: Vec<&(usize, i64)> = exceeded(ledger, charges).collect();
     if exceeded.is_empty() {
@@ -307,7 +307,7 @@ pub fn why(ledger: &Ledger, charges: &[(usize, i64)]) -> Result<(), Miss> {
     Err(Miss { short_by, ..Miss::new(Rule::Limits, because.join("; ")) })
 }
 
-/// Returns the charges for which a limit leaves too little.
+/// Returns the charges that exceed a limit.
 pub fn exceeded<'c>(
     ledger: &'c Ledger,
     charges: &'c [(usize, i64)],
@@ -315,8 +315,8 @@ pub fn exceeded<'c>(
     charges.iter().filter(|(place, amount)| ledger.left[*place] < *amount)
 }
 
-/// Returns what sorts first the node that exceeds limits the least: by how many, and by how much in all,
-/// each in millionths of what `most` takes of it.
+/// Returns a sort key by which the node that exceeds limits the least comes first: the number of exceeded limits, and
+/// the sum of the excesses, each in millionths of the amount in `most`.
 #[must_use]
 pub fn excess(ledger: &Ledger, charges: &[(usize, i64)], most: &BTreeMap<usize, i64>) -> (usize, i128) {
     let mut excess = (0, 0);

@@ -1,9 +1,11 @@
-//! Whether a pod may stand on a node: one rule a file, each with one function that says yes, or no and why.
+//! Whether a pod may run on a node: one rule per file, each with one function that allows it, or refuses it with the
+//! reason.
 //!
-//! The rules, in the order in which they are asked: [`gates`], [`not_yet`], [`turns`], [`taints`], [`labels`] (zone and
-//! capacity type are labels of an offering), [`ports`], [`resources`], [`mounts`] (where [`volumes`] are is a label), [`company`] ([`spread`], [`anti_affinity`] and
-//! [`affinity`] on one node; other domains are given out by [`super::topology`]), [`variety`] and [`limits`]. They are the authority:
-//! what the packing found is judged by them before it is reported.
+//! The rules, in the order of evaluation: [`gates`], [`not_yet`], [`turns`], [`taints`], [`labels`] (zone and capacity
+//! type are labels of an offering), [`ports`], [`resources`], [`mounts`] (the location of [`volumes`] is a label),
+//! [`company`] ([`spread`], [`anti_affinity`] and [`affinity`] on one node; other domains are assigned by
+//! [`super::topology`]), [`variety`] and [`limits`]. They are the authority: the result of packing is checked by them
+//! before it is reported.
 
 pub mod affinity;
 pub mod anti_affinity;
@@ -28,43 +30,43 @@ pub mod volumes;
 use crate::model::label;
 pub use site::{Site, Undefined};
 
-/// A rule, by the name that people read.
+/// A rule, by its display name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {
     /// The node's taints are tolerated.
     Taints,
     /// The node selector and one term of the node affinity hold.
     NodeAffinity,
-    /// What the pool itself asks for leaves it something.
+    /// The pool's own requirements leave it an offering.
     PoolRequirements,
-    /// The zone is one that is asked for.
+    /// The zone is among the requested ones.
     Zone,
-    /// It is bought as asked for.
+    /// The capacity type is a requested one.
     CapacityType,
-    /// Burstable and HPC sizes are named by somebody.
+    /// Burstable and HPC sizes are requested by name.
     NamedFamily,
     /// The node's ports are free.
     HostPorts,
-    /// This resource suffices.
+    /// There is enough of this resource.
     Resource(crate::model::ResourceName),
     /// Pods are spread over domains.
     TopologySpread,
-    /// Pods that it has to stand beside are there.
+    /// Pods that it has to be next to are there.
     PodAffinity,
-    /// Nobody there refuses it, and it refuses nobody.
+    /// No pod there refuses it, and it refuses none of them.
     PodAntiAffinity,
-    /// Its volumes are there, and the node takes them.
+    /// Its volumes are available there, and the node can attach them.
     Volumes,
-    /// What it may become has as many values as the pool asks for.
+    /// The candidate offerings have as many distinct values as the pool requires.
     MinValues,
-    /// Limits of the pool or the fleet leave room.
+    /// Limits of the pool or the fleet are not reached.
     Limits,
-    /// There is something to be had at all.
+    /// There is any offering at all.
     Offerings,
 }
 
 impl Rule {
-    /// Returns how far a pod has come when it fails this rule: the larger, the nearer it was.
+    /// Returns how far a pod got before it failed this rule: the larger, the nearer it was.
     #[must_use]
     pub const fn depth(&self) -> u8 {
         match self {
@@ -109,32 +111,32 @@ impl std::fmt::Display for Rule {
     }
 }
 
-/// Why a pod may not stand somewhere.
+/// Why a pod may not run somewhere.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Miss {
-    /// The rule that says no.
+    /// The rule that refuses it.
     pub rule: Rule,
-    /// What was wanted and what there is, for people.
+    /// What was requested, and what is available, for people.
     pub because: String,
-    /// How far off it was, in parts of a million of what was wanted, where that can be said.
+    /// Shortfall in millionths of the requested amount, if it can be measured.
     pub short_by: i64,
 }
 
 impl Miss {
-    /// Makes a miss without a measure.
+    /// Creates a miss without a shortfall.
     #[must_use]
     pub const fn new(rule: Rule, because: String) -> Self {
         Self { rule, because, short_by: 0 }
     }
 
-    /// Returns what sorts the nearer miss first.
+    /// Returns a sort key by which the nearer miss comes first.
     #[must_use]
     pub fn distance(&self) -> (std::cmp::Reverse<u8>, i64) {
         (std::cmp::Reverse(self.rule.depth()), self.short_by)
     }
 }
 
-/// Names a domain in a reason: of hosts it is the node that is looked at.
+/// Names a domain in a reason: for hosts, the node itself.
 fn domain_in_words(key: &str, domain: &str) -> String {
     match (key, domain) {
         (label::HOSTNAME, _) => "the node".to_owned(),

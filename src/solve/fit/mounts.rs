@@ -1,6 +1,6 @@
-//! What is attached to a node: as many volumes of each driver as it takes, each once, however many pods use it.
+//! Attached volumes: the limit of a node per driver, where each volume counts once, however many pods use it.
 //!
-//! Where volumes are is not asked here.
+//! Never checks where volumes are.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ use crate::snapshot::Snapshot;
 pub enum Mounted {
     /// A volume that exists, by its name.
     Volume(Arc<str>),
-    /// One that is being made for this claim.
+    /// A volume that is being created for this claim.
     Claim(VolumeClaimKey),
     /// A disk that a pod names.
     Disk(Arc<str>),
-    /// What is attached under this name, and is no volume that exists.
+    /// An attachment with this name that is no existing volume.
     Attached(Arc<str>),
 }
 
@@ -32,18 +32,18 @@ impl Mounted {
     }
 }
 
-/// What pods have in common of volumes.
+/// Volumes that pods have in common.
 #[derive(Clone, Debug, Default)]
 pub struct Shared {
-    /// The claims whose volume may be on a node without the pod that asks for it: several pods use it, or it is attached where
-    /// none of them runs. Only what drivers of limited nodes attach is looked at.
+    /// Claims whose volume may be on a node without the pod that requests it: several pods use it, or it is attached
+    /// where none of them runs. Covers only drivers with a limit.
     claims: BTreeSet<VolumeClaimKey>,
-    /// What claims may take of the volumes that lie on nodes.
+    /// Volumes on nodes that claims may bind to.
     pub choices: Choices,
 }
 
 impl Shared {
-    /// Looks at who uses which claim.
+    /// Determines which pods use which claim.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let Snapshot { pods, storage, .. } = snapshot;
@@ -78,17 +78,17 @@ impl Shared {
     }
 }
 
-/// What is attached to a node for a pod.
+/// Volumes attached to a node for a pod.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Mounts {
-    /// How many volumes of each driver that no other pod brings.
+    /// Number of volumes of each driver that no other pod uses.
     pub own: Slots,
-    /// The volumes that may be there already, by driver.
+    /// Volumes that may be attached already, by driver.
     pub shared: BTreeSet<(Arc<str>, Mounted)>,
 }
 
 impl Mounts {
-    /// Returns what is attached for a pod that uses these claims.
+    /// Returns the volumes attached for a pod that uses these claims.
     #[must_use]
     pub fn of(
         claims: impl IntoIterator<Item = (Arc<str>, VolumeClaimKey)>,
@@ -117,14 +117,14 @@ impl Mounts {
         self.own.keys().chain(self.shared.iter().map(|(driver, _)| driver))
     }
 
-    /// Returns how many volumes of a driver are attached beside these.
+    /// Returns how many volumes of a driver are attached in addition to those in `there`.
     #[must_use]
     pub fn beside(&self, driver: &str, there: &BTreeSet<Mounted>) -> usize {
         let shared = self.shared.iter().filter(|(own, volume)| **own == *driver && !there.contains(volume));
         self.own.get(driver).copied().unwrap_or(0) + shared.count()
     }
 
-    /// Adds what is attached for others.
+    /// Adds the volumes attached for others.
     pub fn add(&mut self, others: &Self) {
         for (driver, count) in &others.own {
             *self.own.entry(Arc::clone(driver)).or_default() += count;
@@ -132,7 +132,7 @@ impl Mounts {
         self.shared.extend(others.shared.iter().cloned());
     }
 
-    /// Returns what is attached for so many pods like this one.
+    /// Returns the volumes attached for this many such pods.
     #[must_use]
     pub fn times(&self, count: usize) -> Self {
         let own =
@@ -141,31 +141,31 @@ impl Mounts {
     }
 }
 
-/// What a node takes beside what is attached to it; drivers that are not named have no limit that is known.
+/// Free volume slots of a node, and the attached volumes; drivers without an entry have no known limit.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Free {
     left: Slots,
     there: BTreeSet<Mounted>,
-    /// Whether how many of Azure's disks it takes is an estimate.
+    /// Whether the limit for Azure disks is an estimate.
     is_estimate: bool,
 }
 
 impl Free {
-    /// Returns what a node takes that takes so much in all and carries nothing.
+    /// Returns the free slots of an empty node with these slots in all.
     #[must_use]
     pub const fn empty(slots: Slots) -> Self {
         Self { left: slots, there: BTreeSet::new(), is_estimate: false }
     }
 
-    /// Says whether how many of Azure's disks the node takes is an estimate.
+    /// Sets whether the node's limit for Azure disks is an estimate.
     #[must_use]
     pub const fn estimated(mut self, is_estimate: bool) -> Self {
         self.is_estimate = is_estimate;
         self
     }
 
-    /// Returns what a node takes that takes so much in all, beside the volumes that its pods use and those that are attached
-    /// to it beside them.
+    /// Returns the free slots of a node with these slots in all, beside the volumes that its pods use and other volumes
+    /// attached to it.
     #[must_use]
     pub fn beside(slots: Slots, node: &NodeName, bound: &[&Pod], storage: &Storage) -> Self {
         if slots.is_empty() {
@@ -190,7 +190,7 @@ impl Free {
         free
     }
 
-    /// Returns how many pods of this kind find room.
+    /// Returns how many such pods fit.
     #[must_use]
     pub fn most(&self, asked: &Mounts) -> usize {
         let of_driver = |(driver, left): (&Arc<str>, &usize)| {
@@ -205,7 +205,7 @@ impl Free {
         self.left.iter().map(of_driver).min().unwrap_or(usize::MAX)
     }
 
-    /// Attaches what so many pods of this kind ask for.
+    /// Attaches the volumes of this many such pods.
     pub fn put(&mut self, asked: &Mounts, count: usize) {
         if count == 0 || asked.is_empty() || self.left.is_empty() {
             return;
@@ -217,10 +217,10 @@ impl Free {
         self.there.extend(all.shared.into_iter().map(|(_, volume)| volume));
     }
 
-    /// Says whether there is room for these volumes.
+    /// Checks whether there are free slots for these volumes.
     ///
     /// # Errors
-    /// The driver that has no more room.
+    /// The driver without enough free slots.
     pub fn why(&self, asked: &Mounts) -> Result<(), Miss> {
         let short = self.left.iter().find_map(|(driver, left)| {
             let count = asked.beside(driver, &self.there);
@@ -233,7 +233,7 @@ impl Free {
     }
 }
 
-/// Returns the driver that attaches the volume of a claim, where that is known.
+/// Returns the driver that attaches the volume of a claim, if known.
 pub(in crate::solve) fn driver_of(claim: &VolumeClaim, storage: &Storage) -> Option<Arc<str>> {
     match claim.volume.as_ref().and_then(|volume| storage.volume(volume)) {
         Some(volume) => volume.driver.clone(),

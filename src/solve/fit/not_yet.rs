@@ -1,5 +1,5 @@
-//! Rules that are read and not planned with yet: a pod that requires one is held back by the rule's name,
-//! one that only wishes for it is planned without.
+//! Rules that are read but not supported yet: a pod that requires one is held back with the rule's name, and one that
+//! only prefers it is planned without it.
 
 use std::collections::BTreeSet;
 
@@ -8,15 +8,15 @@ use crate::model::{PodSpec, SchedulingRule, Strength};
 /// Why a pod is held back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wait {
-    /// The rule that is not there yet; `None` for what the user lifts himself.
+    /// The rule that is not supported yet; `None` for causes that users remove themselves.
     pub rule: Option<SchedulingRule>,
-    /// What is waited for.
+    /// What the pod waits for.
     pub waits_for: String,
     /// Why that holds the pod back.
     pub because: String,
 }
 
-/// Returns the required rule, by name the first, that is not planned with yet.
+/// Returns the first required rule, by name, that is not supported yet.
 #[must_use]
 pub fn why(spec: &PodSpec) -> Option<Wait> {
     let others = spec
@@ -33,12 +33,12 @@ pub fn why(spec: &PodSpec) -> Option<Wait> {
     })
 }
 
-/// Returns whether a rule is planned with: volumes are, where they were read, and a node's name is asked for as its label.
+/// Returns whether a rule is supported: volumes are if they were read, and a node's name is requested as its label.
 fn is_planned(rule: SchedulingRule, spec: &PodSpec) -> bool {
     rule == SchedulingRule::MatchFields || (rule == SchedulingRule::Volumes && !spec.volumes.is_empty())
 }
 
-/// Returns the rules that the pod only wishes for and that are not planned with at all.
+/// Returns the rules that the pod only prefers and that are not supported at all.
 pub fn wished_for(spec: &PodSpec) -> impl Iterator<Item = SchedulingRule> {
     let wished = spec.other_rules.iter().filter(|(_, strength)| **strength == Strength::Preferred);
     wished.map(|(rule, _)| *rule).filter(|rule| !is_planned(*rule, spec))

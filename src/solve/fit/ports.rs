@@ -1,4 +1,4 @@
-//! Host ports: each port of a node is taken once, by address and protocol.
+//! Host ports: each port of a node can be used once, by address and protocol.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use crate::model::HostPort;
 
 use super::{Miss, Rule};
 
-/// Says whether these ports are free where others are taken.
+/// Checks whether these ports are free if others are in use.
 ///
 /// # Errors
-/// The first port that is taken.
+/// The first port that is in use.
 pub fn why(wanted: &BTreeSet<HostPort>, taken: &BTreeSet<HostPort>) -> Result<(), Miss> {
     match wanted.iter().find(|port| taken.iter().any(|there| port.conflicts_with(there))) {
         None => Ok(()),

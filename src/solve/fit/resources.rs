@@ -1,13 +1,13 @@
-//! Resources: what a pod asks for must be left on the node, extended resources included.
+//! Resources: a pod's requests must be left on the node, including extended resources.
 
 use crate::model::Resources;
 
 use super::{Miss, Rule};
 
-/// Says whether there is room.
+/// Checks whether there is enough free capacity.
 ///
 /// # Errors
-/// The resource that is furthest off, with what was wanted and what there is.
+/// The resource with the largest shortfall, with the requested and available amounts.
 pub fn why(requests: &Resources, room: &Resources) -> Result<(), Miss> {
     let lacking = requests.lacking_in(room);
     let misses = lacking.into_iter().map(|name| {

@@ -1,4 +1,4 @@
-//! A place where a pod might stand: a node that exists, or one that could be made.
+//! A possible place of a pod: an existing node, or one that could be created.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -10,12 +10,12 @@ use super::mounts::Free;
 use super::{Miss, labels, ports, resources, taints};
 use crate::solve::demand::Ask;
 
-/// What a label means that the node does not name.
+/// Meaning of a label that the node does not name.
 #[derive(Clone, Copy, Debug)]
 pub enum Undefined<'a> {
-    /// It is not there: the node exists.
+    /// It is absent: the node exists.
     Absent,
-    /// It may get any value where it is one of these: the node is not there yet.
+    /// It may get any value if it is one of these: the node does not exist yet.
     Open(&'a BTreeSet<LabelKey>),
 }
 
@@ -30,30 +30,30 @@ impl Undefined<'_> {
     }
 }
 
-/// A node as the rules see it, with what already stands there.
+/// A node as the rules see it, with the pods that are on it.
 #[derive(Clone, Debug)]
 pub struct Site<'a> {
-    /// What its labels are or may be; narrowed by every pod that is put there.
+    /// Its current or possible labels; narrowed by every pod that is placed.
     pub labels: Requirements,
-    /// What labels mean that are not named.
+    /// Meaning of labels that are not named.
     pub undefined: Undefined<'a>,
     /// Its taints.
     pub taints: Cow<'a, [Taint]>,
-    /// What is left of it.
+    /// Free capacity.
     pub room: Resources,
-    /// The ports that are taken.
+    /// Host ports in use.
     pub ports: BTreeSet<HostPort>,
-    /// The pods that stand here, as far as rules between pods on one node count them.
+    /// Pods on it, as rules between pods on one node count them.
     pub company: Company,
-    /// What volumes it takes.
+    /// Free volume slots.
     pub volumes: Free,
 }
 
 impl Site<'_> {
-    /// Says whether a pod may stand here beside what does already.
+    /// Checks whether a pod may run here beside the pods that already do.
     ///
     /// # Errors
-    /// The first rule that says no.
+    /// The first rule that refuses it.
     pub fn why(&self, ask: &Ask) -> Result<usize, Miss> {
         taints::why(&self.taints, &ask.stance)?;
         let alternative = labels::why(&ask.alternatives, &self.labels, &self.undefined)?;
@@ -64,7 +64,7 @@ impl Site<'_> {
         Ok(alternative)
     }
 
-    /// Returns whether a pod whose taints and labels agree has no room here.
+    /// Returns whether a pod with matching taints and labels does not fit here.
     #[must_use]
     pub fn has_no_room(&self, ask: &Ask) -> bool {
         !ask.requests.fit_in(&self.room)
@@ -73,10 +73,10 @@ impl Site<'_> {
             || (!ask.company.is_empty() && company::why(&ask.company, &self.company).is_err())
     }
 
-    /// Puts so many pods here, all of which have room.
+    /// Places this many pods here, all of which must fit.
     ///
     /// # Errors
-    /// The first rule that says no to the first of them; the site is unchanged then.
+    /// The first rule that refuses the first of them; the site is unchanged then.
     pub fn put(&mut self, ask: &Ask, count: usize) -> Result<(), Miss> {
         let alternative = self.why(ask)?;
         self.narrow(&ask.alternatives[alternative]);
@@ -87,9 +87,8 @@ impl Site<'_> {
         Ok(())
     }
 
-    /// Puts pods here, those with the fewest alternatives first; returns those that have no place, with why. Whether one is
-    /// beside those that it has to stand beside, and how they are spread over nodes, is not asked: that takes all of them,
-    /// and an order.
+    /// Places pods here, those with the fewest alternatives first; returns those that do not fit, with the reason. Pod
+    /// affinity and spread over nodes are not checked: that requires all pods, and an order.
     pub fn seat<'k, K>(&mut self, asks: impl Iterator<Item = (K, &'k Ask)>) -> Vec<(K, Miss)> {
         let mut waiting: Vec<(K, &Ask)> = asks.collect();
         waiting.sort_by_key(|(_, ask)| ask.alternatives.len());
@@ -111,8 +110,8 @@ impl Site<'_> {
         refused.collect()
     }
 
-    /// Narrows the labels to what a pod asks for. A label that cannot be there is left alone: a wish for its
-    /// absence must not make it look like a label that is there.
+    /// Narrows the labels to a pod's requirements. A label that cannot exist is left alone: a requirement of its
+    /// absence must not make it look like a label that exists.
     fn narrow(&mut self, wanted: &Requirements) {
         for (key, requirement) in wanted.iter() {
             if self.labels.get(key.as_str()).is_some() || self.undefined.allows(key) {

@@ -1,7 +1,7 @@
-//! How many volumes of each driver a node takes: as its drivers say, and where one has not said so yet, as it says of
-//! other nodes of the size; where it says nothing of any, as many disks as the catalogue says of the size, known or assumed.
+//! Volume slots: how many volumes of each driver a node takes, as reported by the node's drivers, or else by the same
+//! driver on other nodes of the size, or else, for disks, by the catalogue for the size, known or assumed.
 //!
-//! Of drivers other than Azure's for disks, what nobody has said is no limit. What is attached is not counted here.
+//! Without a report, drivers other than Azure's for disks have no limit. Never counts attached volumes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,22 +10,22 @@ use crate::model::storage::{CsiDriver, DISKS, Storage};
 use crate::model::{DataDisks, LabelKey, Node, NodeName, ResourceName, SkuName, label};
 use crate::snapshot::Snapshot;
 
-/// How many volumes of each driver something takes, where that is limited.
+/// Number of volumes of each driver, if limited.
 pub type Slots = BTreeMap<Arc<str>, usize>;
 
-/// How many volumes of each driver nodes of a size take.
+/// Number of volumes of each driver that nodes of a size take.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SizeSlots {
     of_sizes: BTreeMap<SkuName, Slots>,
-    /// Of nodes that do not name their size.
+    /// Slots of nodes that do not name their size.
     of_nameless: BTreeMap<NodeName, Slots>,
-    /// The sizes of which it is an estimate how many of Azure's disks they take.
+    /// Sizes whose limit for Azure disks is an estimate.
     estimated: BTreeSet<SkuName>,
 }
 
 impl SizeSlots {
-    /// Reads what drivers say of nodes, and the catalogue of sizes. Where drivers differ about nodes of one size, the least
-    /// holds for it. Nothing is read where no pod has a volume.
+    /// Reads what drivers report for nodes, and the catalogue for sizes. If drivers differ about nodes of one size, the
+    /// smallest number applies to it. Reads nothing if no pod has a volume.
     #[must_use]
     pub fn of(snapshot: &Snapshot) -> Self {
         let mut slots = Self::default();
@@ -80,20 +80,20 @@ impl SizeSlots {
         self.of_sizes.get(size).cloned().unwrap_or_default()
     }
 
-    /// Returns whether it is an estimate how many of Azure's disks nodes of a size take.
+    /// Returns whether the limit of a size for Azure disks is an estimate.
     #[must_use]
     pub fn is_estimate(&self, size: &SkuName) -> bool {
         self.estimated.contains(size)
     }
 
-    /// Returns whether it is an estimate how many of Azure's disks a node takes that exists, or is on its way.
+    /// Returns whether the limit for Azure disks of an existing node, or one being launched, is an estimate.
     #[must_use]
     pub fn is_estimate_of(&self, node: &Node, storage: &Storage) -> bool {
         let is_said = storage.drivers.get(&node.name).is_some_and(|own| own.contains_key(DISKS));
         !is_said && size_of(node).is_none_or(|size| self.is_estimate(&size))
     }
 
-    /// Returns how many volumes a node takes that exists, or is on its way.
+    /// Returns how many volumes an existing node, or one being launched, takes.
     #[must_use]
     pub fn of_node(&self, node: &Node, storage: &Storage) -> Slots {
         let mut slots = match size_of(node) {
@@ -108,7 +108,7 @@ impl SizeSlots {
     }
 }
 
-/// Returns the drivers of which some node, or nodes of some size, take only so many volumes: of Azure's disks, all do.
+/// Returns the drivers with a limit on some node or size; the one for Azure disks always has one.
 #[must_use]
 pub fn limited(snapshot: &Snapshot) -> BTreeSet<Arc<str>> {
     let drivers = snapshot.storage.drivers.values().flatten();
@@ -116,7 +116,7 @@ pub fn limited(snapshot: &Snapshot) -> BTreeSet<Arc<str>> {
     said.chain([Arc::from(DISKS)]).collect()
 }
 
-/// Returns how many volumes the drivers of a node say that it takes.
+/// Returns how many volumes the drivers of a node report.
 fn said<'s>(node: &Node, storage: &'s Storage) -> impl Iterator<Item = (Arc<str>, usize)> + use<'s> {
     let limit = |(name, driver): (&Arc<str>, &CsiDriver)| {
         let most = usize::try_from(driver.volumes_max?).unwrap_or(usize::MAX);
@@ -125,7 +125,7 @@ fn said<'s>(node: &Node, storage: &'s Storage) -> impl Iterator<Item = (Arc<str>
     storage.drivers.get(&node.name).into_iter().flatten().filter_map(limit)
 }
 
-/// Returns what drivers will say of a node that takes so many volumes.
+/// Returns what drivers will report for a node with these slots.
 #[must_use]
 pub fn drivers(slots: &Slots) -> BTreeMap<Arc<str>, CsiDriver> {
     let driver = |(name, most): (&Arc<str>, &usize)| {

@@ -1,12 +1,12 @@
-//! Topology spread: no domain gets further ahead of the emptiest than `maxSkew`.
+//! Topology spread: no domain exceeds the emptiest one by more than `maxSkew`.
 //!
-//! Counts come from the caller: on one node the emptiest counts as empty, since nodes may come and go.
+//! The caller provides the counts: on one node the emptiest counts as empty, because nodes may come and go.
 
 use super::{Miss, Rule, domain_in_words};
 use crate::model::label;
 
-/// Returns how many more pods that are bound may come to a domain of so many counted ones, where the emptiest has
-/// `least` and each that comes counts for `own`.
+/// Returns how many more bound pods may join a domain with this many counted ones, if the emptiest has `least` and each
+/// new one counts as `own`.
 #[must_use]
 pub const fn more(max_skew: usize, counted: usize, least: usize, own: usize) -> usize {
     let most = max_skew.saturating_add(least);
@@ -17,26 +17,26 @@ pub const fn more(max_skew: usize, counted: usize, least: usize, own: usize) -> 
     }
 }
 
-/// A domain that no pod may come to.
+/// A domain that no pod may join.
 #[derive(Clone, Copy, Debug)]
 pub struct Full<'d> {
-    /// The label that domains are told apart by.
+    /// The label that distinguishes the domains.
     pub key: &'d str,
     /// The domain.
     pub domain: &'d str,
-    /// How many counted pods it has.
+    /// Number of counted pods in it.
     pub counted: usize,
-    /// How many the emptiest has.
+    /// Number of counted pods in the emptiest.
     pub least: usize,
-    /// Which one that is, where it is known, in words.
+    /// The emptiest in words, if known.
     pub emptiest: Option<&'d str>,
-    /// How many domains there are and have to be, where there are too few for the emptiest to count.
+    /// Number of existing and of required domains, if there are too few for the emptiest to count.
     pub lacking: Option<(usize, usize)>,
-    /// How many pods would come together, since they have to share a node.
+    /// Number of pods that would join together, because they have to share a node.
     pub own: usize,
 }
 
-/// Returns why no pod may come to a domain.
+/// Returns why no pod may join a domain.
 #[must_use]
 pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
     let Full { key, domain, counted, least, emptiest, lacking, own } = full;
@@ -45,7 +45,7 @@ pub fn miss(full: Full<'_>, max_skew: usize) -> Miss {
             format!("the least counts as 0 with {there} of `minDomains` {asked}")
         }
         (None, Some(emptiest)) => format!("{emptiest} has {least}"),
-        // Nodes come and go: one that is still to come would have none.
+        // Nodes come and go: a node that is yet to be created has 0.
         (None, None) if key == label::HOSTNAME && least == 0 => "a new node has 0".to_owned(),
         (None, None) => format!("the least is {least}"),
     };

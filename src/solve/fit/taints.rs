@@ -1,13 +1,13 @@
 //! Taints: a pod stays away from a node with a taint that it does not tolerate.
 //!
-//! `PreferNoSchedule` counts only for pods whose wish to stand elsewhere is taken for required. Startup and ephemeral taints of nodes that are not
-//! initialized are gone before they come here.
+//! `PreferNoSchedule` counts only for pods whose preference for other nodes is treated as required. Startup and
+//! ephemeral taints of nodes that are not initialized are removed before this check.
 
 use crate::model::{Stance, Taint};
 
 use super::{Miss, Rule};
 
-/// Says whether a pod stands these taints.
+/// Checks whether a pod tolerates these taints.
 ///
 /// # Errors
 /// The first taint that is not tolerated.
@@ -21,7 +21,7 @@ pub fn why(taints: &[Taint], stance: &Stance) -> Result<(), Miss> {
     }
 }
 
-/// Returns whether a pod stands these taints: as [`why`], without words.
+/// Returns whether a pod tolerates these taints: like [`why`], without a message.
 #[must_use]
 pub fn are_stood(taints: &[Taint], stance: &Stance) -> bool {
     stance.first_untolerated(taints).is_none()

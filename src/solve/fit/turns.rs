@@ -1,7 +1,7 @@
-//! Claims that only one pod at a time may use (`ReadWriteOncePod`): the pod that runs with one holds back all others; of
-//! those that wait the highest priority has its turn, then the first by name.
+//! Claims that only one pod at a time may use (`ReadWriteOncePod`): a running pod with such a claim holds back all
+//! others; of pending pods the one with the highest priority comes first, then the first by name.
 //!
-//! What is being deleted holds nobody back: its claim is free before others are bound.
+//! Terminating pods hold back no others: their claim is free before others are bound.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -10,15 +10,15 @@ use super::not_yet::Wait;
 use crate::model::storage::{Storage, VolumeClaimKey};
 use crate::model::{Pod, PodKey, PodPlace, SchedulingRule};
 
-/// Who may use each claim that is for one pod.
+/// The pod that may use each claim that is for one pod.
 #[derive(Clone, Debug, Default)]
 pub struct Turns<'p>(BTreeMap<VolumeClaimKey, (Rank, &'p PodKey)>);
 
-/// What sorts the pod first whose turn it is: whether it waits, and its priority.
+/// Sort key by which the pod that may use a claim comes first: whether it is pending, and its priority.
 type Rank = (bool, Reverse<i32>);
 
 impl<'p> Turns<'p> {
-    /// Looks at who uses which claim.
+    /// Determines which pods use which claim.
     #[must_use]
     pub fn of(pods: &'p [Pod], storage: &Storage) -> Self {
         let mut turns = Self::default();
@@ -40,10 +40,10 @@ impl<'p> Turns<'p> {
         turns
     }
 
-    /// Says whether it is a pod's turn.
+    /// Checks whether a pod may use its claims.
     ///
     /// # Errors
-    /// The claim that another pod uses, or will.
+    /// The claim that another pod uses, or will use.
     pub fn why(&self, pod: &Pod) -> Result<(), Wait> {
         if self.0.is_empty() {
             return Ok(());

@@ -1,6 +1,6 @@
-//! `minValues`: a node is made only as a choice among so many distinct values of a label.
+//! `minValues`: a node is created only as a choice among this many distinct values of a label.
 //!
-//! Nothing here chooses what a node may become.
+//! Never decides what is among that choice.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -9,10 +9,10 @@ use crate::model::{CapacityType, InstanceType, LabelKey, Offering, Pool, label};
 
 use super::{Miss, Rule};
 
-/// A label, and how many distinct values of it are asked for.
+/// A label, and the required number of distinct values.
 pub type Asked = (LabelKey, u32);
 
-/// Returns what a pool asks for, by label.
+/// Returns the `minValues` of a pool, by label.
 #[must_use]
 pub fn asked(pool: &Pool) -> Vec<Asked> {
     let requirements = pool.requirements.iter();
@@ -47,10 +47,10 @@ pub fn counts<'a>(
     asked.iter().map(count).collect()
 }
 
-/// Asks whether what holds a pod offers enough values.
+/// Checks whether the offerings that hold a pod have enough values.
 ///
 /// # Errors
-/// The first label of which there are too few.
+/// The first label with too few values.
 pub fn why(asked: &[Asked], counts: &[u32]) -> Result<(), Miss> {
     match asked.iter().zip(counts).find(|((_, least), count)| *count < least) {
         None => Ok(()),

@@ -1,9 +1,9 @@
-//! Volumes: a pod runs where each of its volumes is, or may be made.
+//! Volumes: a pod runs where each of its volumes is, or may be created.
 //!
-//! A claim that has no volume yet and waits for nothing but its pod gets it where the pod runs; one that is bound before
-//! its pod is looked at leaves the pod its choice of nodes where every node reaches the volume, or of those in the one zone
-//! that its class allows. Every other claim without
-//! one holds the pod back. How many of them a node takes is for [`super::mounts`] to say.
+//! A claim without a volume that waits only for its pod gets it where the pod runs. A claim that is bound before its
+//! pod is scheduled leaves the pod its choice of nodes if every node can reach the volume, or else of those in the one
+//! zone that its class allows. Every other claim without a volume holds the pod back. [`super::mounts`] checks how many
+//! volumes a node takes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,19 +15,19 @@ use super::not_yet::Wait;
 use crate::model::storage::{self, PodVolume, Storage, VolumeClaimKey};
 use crate::model::{Pod, Requirement, Requirements, SchedulingRule, label};
 
-/// The value by which a driver says that a volume is in no zone, and the one by which Azure's nodes say it.
+/// Zone value by which a driver says that a volume is in no zone, and the one that Azure's nodes have.
 const NO_ZONE: (&str, &str) = ("", "0");
 
-/// What the volumes of a pod ask of its node.
+/// Requirements of a pod's volumes on its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct VolumeAsk {
-    /// For each volume that is not everywhere: what the labels of the node must be; one of these must hold.
+    /// Alternative label requirements for each volume that is not available everywhere; one of them must hold.
     pub terms: Vec<Vec<Requirements>>,
-    /// What is attached.
+    /// Attached volumes.
     pub mounts: Mounts,
 }
 
-/// Returns what the volumes of a pod ask of its node.
+/// Returns the requirements of a pod's volumes on its node.
 ///
 /// # Errors
 /// What the pod waits for before it can run anywhere.
@@ -72,8 +72,8 @@ pub fn asked(pod: &Pod, storage: &Storage, shared: &Shared) -> Result<VolumeAsk,
     Ok(ask)
 }
 
-/// Returns whether a claim in this state holds its pod back: not where it has a volume, or gets one where the pod runs, or
-/// before, where every node reaches it.
+/// Returns whether a claim in this state holds its pod back. It does not if it has a volume, gets one where the pod
+/// runs, or gets one before in a place that is known.
 const fn holds_back(state: &ClaimState) -> bool {
     match state {
         ClaimState::Bound(_)
@@ -92,7 +92,7 @@ const fn holds_back(state: &ClaimState) -> bool {
     }
 }
 
-/// Says that pods share a claim whose volume is made in another zone.
+/// Returns the miss of pods that share a claim whose volume is created in another zone.
 #[must_use]
 pub fn elsewhere(claim: &VolumeClaimKey) -> Miss {
     let because =
@@ -108,7 +108,7 @@ fn wait() -> Wait {
     }
 }
 
-/// Returns a term with Azure's name for "no zone".
+/// Returns a term with Azure's value for "no zone".
 fn in_azures_words(term: &Requirements) -> Requirements {
     let mut term = term.clone();
     let zones = term.get(label::ZONE).and_then(Requirement::listed);
@@ -120,10 +120,10 @@ fn in_azures_words(term: &Requirements) -> Requirements {
     term
 }
 
-/// Joins what a pod asks of labels with where its volumes are: every way in which both hold.
+/// Combines a pod's label requirements with those of its volumes: all combinations in which both hold.
 ///
 /// # Errors
-/// That there is none.
+/// No combination holds.
 pub fn joined(alternatives: &[Requirements], volumes: &VolumeAsk) -> Result<Vec<Requirements>, Miss> {
     let mut ways = alternatives.to_vec();
     for terms in &volumes.terms {

@@ -1,9 +1,10 @@
-//! Gangs: pods of which at least so many are placed, or none.
+//! Gang scheduling: places at least the minimum number of a gang's pods, or none of them.
 //!
-//! The fleet is planned as if each pod were alone. Where fewer of a gang come to stand than must, its waiting pods are taken
-//! out as a whole, the least important gang first, and the fleet is planned again, until no gang is in part. Then those that
-//! were taken out are tried once more, since there may be room for them without the others. Nodes of which too many would
-//! go for a gang stay. Nothing is bought for pods that are taken out; why they are is said here. Tries are counted.
+//! The fleet is first planned as if all pods were independent. If fewer pods of a gang are placed than required, all
+//! its pending pods are withheld, the least important gang first, and the fleet is planned again until no gang is
+//! partly placed. Withheld gangs are then retried, because they may fit without the others. Nodes are kept if deleting
+//! them would leave a gang with too few running pods. Never buys nodes for withheld pods; reports why they are
+//! withheld. The number of attempts is limited.
 
 mod said;
 mod spares;
@@ -20,13 +21,14 @@ use super::solution::Solution;
 pub(super) use spares::Spares;
 use tally::{Part, Tally};
 
-/// How often it is planned again with single gangs taken out, before all that are in part go at once.
+/// Number of planning rounds that withhold gangs a few at a time; the last round withholds all partly placed gangs
+/// together.
 const ROUNDS_MAX: usize = 32;
 
-/// How many gangs that were taken out are tried again.
+/// Maximum number of withheld gangs that are retried.
 const AGAIN_MAX: usize = 8;
 
-/// Plans with whole gangs alone.
+/// Plans so that gangs are placed as a whole or not at all.
 pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution) -> Solution {
     let gangs = snapshot.gangs();
     if gangs.all().is_empty() {
@@ -41,14 +43,14 @@ pub(super) fn solve(snapshot: &Snapshot, solved: impl Fn(&Snapshot) -> Solution)
     solution
 }
 
-/// Why a gang is taken out.
+/// Why a gang is withheld.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Out {
-    /// The object that declares it is not there.
+    /// The object that declares it is not in the input.
     Undeclared,
     /// It has too few pods.
     TooFew,
-    /// It came to stand in part.
+    /// It was only partly placed.
     InPart(Part),
 }
 
@@ -56,14 +58,14 @@ struct Search<'s, F> {
     snapshot: &'s Snapshot,
     gangs: &'s Gangs<'s>,
     solved: F,
-    /// The gangs, by their places, whose waiting pods are out of the world.
+    /// The withheld gangs, by index: their pending pods are left out of the world.
     out: BTreeMap<usize, Out>,
-    /// The nodes that stay for a gang, with why.
+    /// The nodes that are kept for a gang, with the reason.
     kept: BTreeMap<NodeName, String>,
 }
 
 impl<F: Fn(&Snapshot) -> Solution> Search<'_, F> {
-    /// Returns the gangs that cannot be complete, wherever their pods go.
+    /// Returns the gangs that cannot be complete wherever their pods are placed.
     fn hopeless(&self) -> BTreeMap<usize, Out> {
         let out = |gang: &Gang<'_>| match gang.least {
             None => Some(Out::Undeclared),
@@ -72,7 +74,7 @@ impl<F: Fn(&Snapshot) -> Solution> Search<'_, F> {
         self.gangs.all().iter().enumerate().filter_map(|(place, gang)| Some((place, out(gang)?))).collect()
     }
 
-    /// Plans until no gang is in part, and none loses too many.
+    /// Plans until no gang is partly placed and none loses too many pods.
     fn whole(&mut self) -> Solution {
         let mut round = 0;
         loop {
@@ -90,21 +92,21 @@ impl<F: Fn(&Snapshot) -> Solution> Search<'_, F> {
             let worst: Vec<(usize, Part)> = worst.collect();
             let count = if round < ROUNDS_MAX { tally::surplus(&worst) } else { all };
             self.out.extend(worst.into_iter().take(count).map(|(place, part)| (place, Out::InPart(part))));
-            // Nothing more can be done about it: the judge has the last word.
+            // Nothing changed, so another round cannot help: the checker decides.
             if known == (self.kept.len(), self.out.len()) {
                 return solution;
             }
         }
     }
 
-    /// Tries gangs again that were taken out before others were: the most important first.
+    /// Retries gangs that were withheld before others were, the most important first.
     fn with_others(&mut self, mut solution: Solution) -> Solution {
         let in_part = |(place, out): (&usize, &Out)| match out {
             Out::InPart(part) => Some((*place, part.clone())),
             Out::Undeclared | Out::TooFew => None,
         };
         let mut tried: Vec<(usize, Part)> = self.out.iter().filter_map(in_part).collect();
-        // The only one was in part with everything else as it is.
+        // A single gang was partly placed with everything else unchanged, so a retry gives the same result.
         if tried.len() < 2 {
             return solution;
         }
@@ -130,7 +132,7 @@ impl<F: Fn(&Snapshot) -> Solution> Search<'_, F> {
         spares::torn(self.snapshot, self.gangs, &solution.target.removed)
     }
 
-    /// Returns the world without the waiting pods of gangs that are taken out, in which nodes stay that must.
+    /// Returns the world without the pending pods of withheld gangs, with the nodes marked that must be kept.
     fn world(&self) -> Snapshot {
         let leaving: BTreeSet<&NodeName> =
             self.snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
@@ -147,7 +149,7 @@ impl<F: Fn(&Snapshot) -> Solution> Search<'_, F> {
     }
 }
 
-/// Says which nodes stay for a gang.
+/// Reports which nodes are kept for a gang.
 fn keep(solution: &mut Solution, kept: BTreeMap<NodeName, String>) {
     if kept.is_empty() {
         return;

@@ -1,6 +1,6 @@
-//! Why pods of a gang have no place, in words.
+//! Reports why pods of a gang are not placed.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,8 @@ use crate::solve::solution::{Solution, Unplaced};
 use super::Out;
 use super::tally::{self, Part, Tally};
 
-/// Says of the pods of gangs that are taken out why they are, and of gangs without any place how many there must be.
+/// Reports for pods of withheld gangs why they are withheld, and for gangs without any placed pod how many are
+/// required.
 pub(super) fn say(
     snapshot: &Snapshot,
     (gangs, out): (&[Gang<'_>], &BTreeMap<usize, Out>),
@@ -86,7 +87,7 @@ fn because(gang: &Gang<'_>, out: &Out) -> String {
     }
 }
 
-/// Names the limit that keeps pods from a place, where one does.
+/// Returns the limit that keeps pods from being placed, if a limit does.
 fn limit(group: &Unplaced) -> Option<String> {
     if group.rule != Rule::Limits.to_string() {
         return None;
@@ -105,7 +106,7 @@ fn plain(Unplaced { rule, because, .. }: &Unplaced) -> String {
     }
 }
 
-/// Says what became of a gang by its name, for who asks for all of it.
+/// Describes the outcome of one gang by name, for the detailed report.
 fn detail(gang: &Gang<'_>, out: &Out) -> String {
     match out {
         Out::Undeclared => format!("{gang}: not in the input"),
@@ -116,8 +117,8 @@ fn detail(gang: &Gang<'_>, out: &Out) -> String {
 }
 
 impl Tally<'_> {
-    /// Returns the gangs whose waiting pods have no place for want of others: those that are taken out, and those of which
-    /// none has one; each with these pods and why.
+    /// Returns the gangs whose pending pods are not placed because others are missing: withheld gangs, and gangs
+    /// without any placed pod. Each comes with these pods and the reason.
     fn waiting(&self, out: &BTreeMap<usize, Out>) -> Vec<(usize, Vec<PodKey>, Out)> {
         let mut waiting = Vec::new();
         for (place, gang) in self.gangs().iter().enumerate() {

@@ -1,6 +1,6 @@
-//! How many pods of each gang may still be evicted while nodes are taken away one after the other.
+//! Eviction allowance of each gang while nodes are removed one after the other.
 //!
-//! What runs on a node that fails, or that somebody deletes, is lost whatever is planned, and counts for no gang.
+//! Pods on a node that fails or that a user deletes are lost regardless of the plan, and count for no gang.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,14 +9,14 @@ use crate::model::{DisruptionReason, Gang, Gangs, NodeName, PodPlace};
 use crate::snapshot::Snapshot;
 use crate::solve::solution::Removal;
 
-/// What each gang can do without.
+/// How many running pods each gang can lose.
 pub(in crate::solve) struct Spares {
     gangs: Vec<Spare>,
-    /// The gangs on each node, by their places, with how many of their pods run there.
+    /// The gangs on each node, by index, with the number of their pods that run there.
     on: BTreeMap<NodeName, Vec<(usize, usize)>>,
 }
 
-/// What one gang can do without.
+/// How many running pods one gang can lose.
 struct Spare {
     gang: String,
     field: &'static str,
@@ -26,7 +26,7 @@ struct Spare {
 }
 
 impl Spares {
-    /// Counts what runs, without what these removals lose anyway.
+    /// Counts the running pods, without those that these removals lose anyway.
     pub(in crate::solve) fn of(snapshot: &Snapshot, gangs: &Gangs<'_>, removals: &[Removal]) -> Self {
         let mut lost: BTreeSet<&NodeName> = down(&snapshot.nodes);
         let is_loss = |removal: &&Removal| is_loss(removal.reason);
@@ -57,7 +57,7 @@ impl Spares {
         self.gangs.push(Spare { gang, field, least, running, left: running.saturating_sub(least) });
     }
 
-    /// Takes a node away; says why it stays where a gang cannot do without its pods there.
+    /// Removes a node, or returns why it is kept if a gang needs its pods there.
     pub(in crate::solve) fn take(&mut self, node: &NodeName) -> Result<(), String> {
         let here = self.on.get(node).map_or(&[][..], Vec::as_slice);
         if let Some((place, pods)) = here.iter().find(|(place, pods)| *pods > self.gangs[*place].left) {
@@ -74,7 +74,7 @@ impl Spares {
     }
 }
 
-/// Returns whether a node that goes for this reason takes its pods along, whatever is planned.
+/// Returns whether removing a node for this reason loses its pods regardless of the plan.
 const fn is_loss(reason: DisruptionReason) -> bool {
     use DisruptionReason::{Deleted, Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy};
     match reason {
@@ -83,7 +83,7 @@ const fn is_loss(reason: DisruptionReason) -> bool {
     }
 }
 
-/// Returns the nodes of these removals that a gang cannot do without, with why: those stay that come last by name.
+/// Returns the removed nodes that a gang needs, with the reason; of several, those last by name are kept.
 pub(super) fn torn(
     snapshot: &Snapshot,
     gangs: &Gangs<'_>,

@@ -1,6 +1,6 @@
-//! How many pods of each gang a fleet gives a place, and how many it takes theirs.
+//! Counts the pods of each gang that a fleet places and that it evicts.
 //!
-//! Nothing is decided here but whether a gang is whole.
+//! Decides only whether a gang is complete.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,32 +10,32 @@ use crate::snapshot::Snapshot;
 use crate::solve::fit::{gates, not_yet};
 use crate::solve::solution::{Solution, Unplaced};
 
-/// A gang of which not enough pods are placed.
+/// A gang of which too few pods are placed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Part {
     /// Its priority: the lowest of its pods.
     pub(super) priority: i32,
-    /// How many of its pods have a place in the end, those that run included.
+    /// Number of its pods on a node in the end, running ones included.
     pub(super) standing: usize,
-    /// How many of those were placed for it.
+    /// Number of those that the plan placed.
     pub(super) placed: usize,
-    /// How many more there must be.
+    /// Number of further pods that are required.
     pub(super) missing: usize,
-    /// What keeps most of its other pods from a place.
+    /// The most common reason why its other pods are not placed.
     pub(super) because: Option<Unplaced>,
 }
 
 impl Part {
-    /// Returns how soon it is taken out: the lowest priority first, then what is missing most.
+    /// Returns the sort key for withholding: the lowest priority first, then the most missing pods.
     pub(super) const fn badness(&self) -> (i32, Reverse<usize>) {
         (self.priority, Reverse(self.missing))
     }
 }
 
-/// What a fleet comes to for every gang.
+/// Placement of every gang's pods in a fleet.
 pub(super) struct Tally<'a> {
     gangs: &'a [Gang<'a>],
-    /// The nodes that go, or that take nothing since they are going.
+    /// The nodes that are removed, or take no pods because they are being deleted.
     removed: BTreeSet<NodeName>,
     leaving: BTreeSet<&'a NodeName>,
     placed: BTreeSet<&'a PodKey>,
@@ -61,7 +61,7 @@ impl<'a> Tally<'a> {
         }
     }
 
-    /// Returns the gangs of which too few are placed, with their places, the one to take out first in front.
+    /// Returns the partly placed gangs with their indices, in the order in which they are withheld.
     pub(super) fn in_part(&self) -> Vec<(usize, Part)> {
         let gangs = self.gangs.iter().enumerate();
         let mut parts: Vec<(usize, Part)> =
@@ -73,7 +73,7 @@ impl<'a> Tally<'a> {
         parts
     }
 
-    /// Returns what a gang lacks, where it has not as many places as it must.
+    /// Returns what a gang lacks, if fewer of its pods are placed than required.
     pub(super) fn part(&self, gang: &Gang<'_>) -> Option<Part> {
         let placed = unbound(gang, &self.leaving).filter(|pod| self.placed.contains(&pod.key)).count();
         let standing = self.standing(gang);
@@ -82,7 +82,7 @@ impl<'a> Tally<'a> {
         Some(Part { priority, standing, placed, missing, because: self.because(gang) })
     }
 
-    /// Returns how many pods of a gang have a place in the end.
+    /// Returns how many pods of a gang are on a node in the end.
     fn standing(&self, gang: &Gang<'_>) -> usize {
         let stays = |pod: &Pod| match &pod.place {
             PodPlace::Bound(node) => !self.leaving.contains(node) && !self.removed.contains(node),
@@ -91,7 +91,7 @@ impl<'a> Tally<'a> {
         gang.pods.iter().filter(|pod| stays(pod) || self.placed.contains(&pod.key)).count()
     }
 
-    /// Returns what is said of most pods of a gang that have no place.
+    /// Returns the most common reason among the unplaced pods of a gang.
     fn because(&self, gang: &Gang<'_>) -> Option<Unplaced> {
         let groups = gang.pods.iter().filter_map(|pod| self.unplaced.get(&pod.key).copied());
         let mut counts: Vec<(usize, &Unplaced)> = Vec::new();
@@ -112,18 +112,18 @@ impl<'a> Tally<'a> {
         &self.leaving
     }
 
-    /// Returns whether it is said of a pod that it has no place.
+    /// Returns whether a pod is reported as unplaced.
     pub(super) fn is_unplaced(&self, pod: &PodKey) -> bool {
         self.unplaced.contains_key(pod)
     }
 
-    /// Returns whether pods of a gang that waited have a place.
+    /// Returns whether any pending pod of a gang is placed.
     pub(super) fn is_placed(&self, place: usize) -> bool {
         unbound(&self.gangs[place], &self.leaving).any(|pod| self.placed.contains(&pod.key))
     }
 }
 
-/// Returns the pods of a gang that need a place: they wait, or their node is going.
+/// Returns the pods of a gang that need a node: they are pending, or their node is being deleted.
 pub(super) fn unbound<'g>(
     gang: &'g Gang<'_>,
     leaving: &'g BTreeSet<&NodeName>,
@@ -134,13 +134,13 @@ pub(super) fn unbound<'g>(
     })
 }
 
-/// Returns whether something else holds a pod back, so that it is never placed.
+/// Returns whether something else holds a pod back, so it is never placed.
 pub(super) fn is_held(pod: &Pod) -> bool {
     gates::why(&pod.spec).is_some() || not_yet::why(&pod.spec).is_some()
 }
 
-/// Returns how many gangs are taken out at once, of these in order: until what was placed for them would complete the rest,
-/// if all pods were alike.
+/// Returns how many of these gangs, in order, are withheld together: until the pods placed for them would complete the
+/// rest if all pods were alike.
 pub(super) fn surplus(parts: &[(usize, Part)]) -> usize {
     let mut missing: usize = parts.iter().map(|(_, part)| part.missing).sum();
     let mut freed = 0;

@@ -1,7 +1,7 @@
-//! Room for strategies that know only pods: its placeholders stand on nodes that are there, and wait for the rest.
+//! Headroom for strategies that know only pods: binds placeholders to existing nodes and leaves the rest pending.
 //!
-//! There room holds its node as a pod would, and may be moved like one. What finds no place waits as a pod of the lowest
-//! priority does.
+//! A placeholder then holds its node as a pod would, and may be moved like one. Placeholders that fit nowhere are
+//! pending like pods of the lowest priority.
 
 use std::borrow::Cow;
 use std::cmp::Reverse;
@@ -17,7 +17,7 @@ use crate::solve::topology::Topology;
 
 use super::{said, without_room};
 
-/// Works out a fleet by `fleet`, with the room that buffers keep and what it costs.
+/// Computes a fleet with `fleet`, including the headroom of buffers and its cost.
 pub fn solve(snapshot: &Snapshot, fleet: impl Fn(&Snapshot) -> Solution) -> Solution {
     match without_room(snapshot) {
         Cow::Borrowed(_) => fleet(snapshot),
@@ -28,12 +28,12 @@ pub fn solve(snapshot: &Snapshot, fleet: impl Fn(&Snapshot) -> Solution) -> Solu
     }
 }
 
-/// Puts the placeholders onto the nodes that are there, as far as the pods that wait leave room.
+/// Binds placeholders to existing nodes, using the capacity that pending pods leave free.
 fn laid_out(snapshot: &Snapshot) -> Snapshot {
     let topology = Topology::of(snapshot);
     let (demand, daemons) = (Demand::of(snapshot, &topology), Daemons::of(snapshot, &topology));
     let mut nodes = existing::standing(snapshot, &daemons, &topology);
-    // The lowest priority comes last; what is left waits.
+    // Placeholders have the lowest priority and are placed last; those that do not fit stay pending.
     let _left = existing::fill(&demand, &mut nodes);
     let of_node = |standing: &Standing<'_>| {
         let room = standing.placed.iter().filter(|pod| pod.is_placeholder());
@@ -49,8 +49,8 @@ fn laid_out(snapshot: &Snapshot) -> Snapshot {
     laid
 }
 
-/// Lists room that stays where it was laid out with what its node gets: nobody stands there yet. A node that carries
-/// nothing but such room goes for being empty.
+/// Lists headroom that stays on its node among the pods placed there, because placeholders are never bound. A removed
+/// node that carries only such headroom is removed as empty.
 fn shown(laid: &Snapshot, mut solution: Solution) -> Solution {
     let target = &mut solution.target;
     let placed = target.kept.iter().flat_map(|kept| &kept.pods);
@@ -78,7 +78,7 @@ fn shown(laid: &Snapshot, mut solution: Solution) -> Solution {
     solution
 }
 
-/// Chooses between the fleet with the room and the one without it, and says what the room costs.
+/// Chooses between the fleets with and without headroom, and reports what the headroom costs.
 fn compared(snapshot: &Snapshot, with: Solution, mut without: Solution) -> Solution {
     let priorities: BTreeMap<&PodKey, i32> =
         snapshot.pods.iter().map(|pod| (&pod.key, pod.spec.priority)).collect();
@@ -98,7 +98,7 @@ fn compared(snapshot: &Snapshot, with: Solution, mut without: Solution) -> Solut
     said(with, &without)
 }
 
-/// Counts the pods that have no place, of the highest priority first.
+/// Counts the unplaced pods by priority, the highest first.
 fn left_over(solution: &Solution, priorities: &BTreeMap<&PodKey, i32>) -> Vec<(Reverse<i32>, usize)> {
     let every: BTreeSet<Reverse<i32>> = priorities.values().map(|priority| Reverse(*priority)).collect();
     let mut left: BTreeMap<Reverse<i32>, usize> = every.into_iter().map(|priority| (priority, 0)).collect();

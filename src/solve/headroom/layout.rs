@@ -1,8 +1,8 @@
-//! Where room is kept in one fleet: on what the pods leave of its nodes, then on nodes that are made for it.
+//! Lays out headroom in one fleet: on the capacity that pods leave free, then on nodes created for it.
 //!
-//! What comes out depends on the nodes and on what is left of them, never on their names, nor on whether they are there or
-//! to be made: so the plan after this one lays the room out on the same nodes, needs all of them and no other. Pods are
-//! never placed or moved here, and where limits keep some of them from a place, no node is made or kept for room.
+//! The result depends on the nodes and their free capacity, never on their names or on whether they already exist. So
+//! the next plan lays out the headroom on the same nodes, and needs all of them and no others. Never places or moves
+//! pods. If limits keep pods from being placed, no node is created or kept for headroom.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
@@ -24,23 +24,23 @@ use crate::solve::shrink::trial::Scene;
 use crate::solve::solution::NewNode;
 use crate::solve::topology::census::Running;
 
-/// How often nodes are made for what is left of the room, or given up because nothing of it is there: each changes what
-/// is laid out where, and most fleets need one or two.
+/// Maximum number of rounds that create nodes for the remaining headroom or drop unused ones. Each round changes the
+/// layout, and most fleets need one or two.
 const ROUNDS_MAX: usize = 12;
 
-/// Where the room is.
+/// Where the headroom is.
 #[derive(Debug, Default)]
 pub(in crate::solve) struct Layout {
     /// The placeholders on nodes that exist, by node.
     pub(in crate::solve) kept: BTreeMap<NodeName, Vec<PodKey>>,
-    /// Placeholders that nothing has room for, with the place of their shape in the room that is asked for.
+    /// Placeholders that fit nowhere, with the index of their shape in the requested headroom.
     pub(in crate::solve) unplaced: Vec<(usize, PodKey)>,
-    /// How many of each shape those are.
+    /// Number of unplaced placeholders of each shape.
     pub(in crate::solve) left: Vec<usize>,
 }
 
-/// Lays the room out in the fleet that an attempt came to: nodes that keep some of it stay, and what is made for it
-/// stands with the other new nodes afterwards.
+/// Lays out the headroom in the fleet of an attempt. Nodes that hold some of it are kept, and nodes created for it join
+/// the other new nodes.
 pub(in crate::solve) fn lay(
     scene: &Scene<'_>,
     (snapshot, effort): (&Snapshot, Effort<'_>),
@@ -74,13 +74,13 @@ pub(in crate::solve) fn lay(
     Layout { kept: laid.on, unplaced: left_over(scene.room, &laid.left), left: laid.left }
 }
 
-/// Returns the name of a node to make: none that is there has it, since a name has no blank, nor one that a step before
-/// this one made.
+/// Returns the name of a node to be created. It is unique: real names contain no blank, and earlier steps use other
+/// names.
 fn name(number: usize) -> NodeName {
     NodeName::new(&*format!("next {number}"))
 }
 
-/// Adds placeholders to a node that is to be made.
+/// Adds placeholders to a node that is to be created.
 pub(in crate::solve) fn put(node: &mut NewNode, pods: Vec<PodKey>, room: &Demand) {
     for pod in &pods {
         if let Some(shape) = room.shape_of(pod) {
@@ -91,7 +91,7 @@ pub(in crate::solve) fn put(node: &mut NewNode, pods: Vec<PodKey>, room: &Demand
     node.pods.sort();
 }
 
-/// Takes the placeholders off a node that is to be made.
+/// Removes the placeholders from a node that is to be created.
 pub(in crate::solve) fn take_off(node: &mut NewNode, room: &Demand) {
     let (placeholders, pods): (Vec<PodKey>, Vec<PodKey>) =
         std::mem::take(&mut node.pods).into_iter().partition(PodKey::is_placeholder);
@@ -101,13 +101,14 @@ pub(in crate::solve) fn take_off(node: &mut NewNode, room: &Demand) {
     node.pods = pods;
 }
 
-/// Returns the pod for which a node is made now that others are there: one of those, if there is any.
+/// Returns the pod for which a node is created, given its current pods: one of `alike` if it has any, else its first
+/// pod.
 pub(in crate::solve) fn opener(node: &NewNode, alike: &[PodKey]) -> Option<PodKey> {
     let first = node.pods.iter().find(|pod| alike.binary_search(pod).is_ok());
     first.or(node.pods.first()).cloned()
 }
 
-/// Returns the last pods of each shape, so many as are left.
+/// Returns the unplaced placeholders: the last ones of each shape.
 fn left_over(room: &Demand, left: &[usize]) -> Vec<(usize, PodKey)> {
     let of_shape = |(number, left): (usize, &usize)| {
         let pods = &room.shapes[number].pods;
@@ -116,31 +117,31 @@ fn left_over(room: &Demand, left: &[usize]) -> Vec<(usize, PodKey)> {
     left.iter().enumerate().flat_map(of_shape).collect()
 }
 
-/// A node that is made for room alone.
+/// A node that is created only for headroom.
 struct Made {
-    /// Its number among all nodes that were made in this fleet.
+    /// Its number among all nodes created in this fleet.
     number: usize,
-    /// The node, with nothing laid on it.
+    /// The node without placeholders.
     node: NewNode,
-    /// The shape that it was opened for.
+    /// The shape that it was created for.
     shape: usize,
-    /// What it takes of limits.
+    /// What it uses of limits.
     charges: Charges,
-    /// What it was made for.
+    /// The placeholders that it was created for.
     pods: Vec<PodKey>,
-    /// The shapes of those.
+    /// Their shapes.
     shapes: Vec<usize>,
 }
 
-/// What came to be where.
+/// A layout: the placeholders on each node.
 struct Laid {
     on: BTreeMap<NodeName, Vec<PodKey>>,
-    /// How many of each shape are on nothing.
+    /// Number of unplaced placeholders of each shape.
     left: Vec<usize>,
 }
 
 impl Laid {
-    /// Returns this with what more nodes were made for.
+    /// Returns this layout plus the placeholders that further nodes were created for.
     fn with(&self, more: &[Made]) -> Self {
         let (mut on, mut left) = (self.on.clone(), self.left.clone());
         for made in more {
@@ -150,25 +151,26 @@ impl Laid {
         Self { on, left }
     }
 
-    /// Returns whether the same nodes have room for as much.
+    /// Returns whether both layouts use the same nodes and leave equally much unplaced.
     fn is_like(&self, other: &Self) -> bool {
         self.left == other.left && self.on.keys().eq(other.on.keys())
     }
 }
 
-/// What the room is laid out on.
+/// The nodes on which the headroom is laid out.
 struct Floor<'p> {
     scene: &'p Scene<'p>,
     snapshot: &'p Snapshot,
     effort: Effort<'p>,
-    /// The nodes that exist and stay, or may be kept.
+    /// The existing nodes that are kept, or may be kept.
     there: Vec<Standing<'p>>,
-    /// The nodes to make for pods, each with the ports that those take.
+    /// The nodes to be created for pods, each with the host ports of those pods.
     new: Vec<(Node, NewNode, BTreeSet<HostPort>)>,
-    /// The nodes that go unless room is kept on them.
+    /// The nodes that are removed unless they hold headroom.
     spare: BTreeSet<NodeName>,
     zones: ZoneCounts,
-    /// Whether no node may be made or kept for room: limits keep pods from a place, or pods would stand unevenly beside it.
+    /// Whether no node may be created or kept for headroom: limits keep pods from being placed, or pods would become
+    /// unevenly spread.
     is_short: bool,
 }
 
@@ -199,7 +201,7 @@ impl<'p> Floor<'p> {
                 .iter()
                 .filter(|standing| !standing.node.is_deleting)
                 .map(|standing| Standing {
-                    // What came along with others has no shape of its own.
+                    // Pods that were placed along with others have no shape of their own.
                     shapes: vec![usize::MAX; standing.placed.len()],
                     ..standing.clone()
                 })
@@ -211,7 +213,7 @@ impl<'p> Floor<'p> {
         }
     }
 
-    /// Makes nodes for what is left, and gives up what nothing is laid on, until neither is to be done.
+    /// Creates nodes for the remaining headroom and drops nodes that hold none, until nothing changes.
     fn settled(&self, attempt: &Attempt<'_>) -> (Vec<Made>, Laid, Ledger) {
         let mut ledger = attempt.finished.ledger.clone();
         let mut closed = if self.is_short { self.spare.clone() } else { BTreeSet::new() };
@@ -236,7 +238,7 @@ impl<'p> Floor<'p> {
             closed.extend(idle);
             without_idle(&mut made, &laid, &mut ledger);
             if before == (closed.len(), made.len()) {
-                // Nodes are best as they were made, where what is laid on them in the end comes to the same.
+                // Prefers the layout that the nodes were created for, if the final one is equivalent.
                 let meant = meant.filter(|meant| meant.is_like(&laid));
                 return (made, meant.unwrap_or(laid), ledger);
             }
@@ -246,8 +248,8 @@ impl<'p> Floor<'p> {
         (made, laid, ledger)
     }
 
-    /// Returns whether nodes that are there for room alone keep pods from where they are placed: an empty domain is one
-    /// more that they must be spread to.
+    /// Returns whether nodes that exist only for headroom invalidate the placement of pods: an empty domain is one more
+    /// domain that pods must be spread over.
     fn unsettles(&self, attempt: &Attempt<'_>, (made, laid, _): &(Vec<Made>, Laid, Ledger)) -> bool {
         let Scene { supply, policy, topology, .. } = *self.scene;
         let is_spare = |node: &NodeName| self.spare.contains(node);
@@ -273,7 +275,7 @@ impl<'p> Floor<'p> {
         !fleet.refused(demand, &Running::of(topology, &nodes)).is_empty()
     }
 
-    /// Lays the room out on all nodes that are not closed.
+    /// Lays out the headroom on all nodes that are not closed.
     fn laid(&self, closed: &BTreeSet<NodeName>, made: &[Made]) -> Laid {
         let Self { scene, snapshot, there, new, .. } = self;
         let join = |made: &Made| {
@@ -295,7 +297,7 @@ impl<'p> Floor<'p> {
         Laid { on: on.collect(), left }
     }
 
-    /// Makes nodes for what is left.
+    /// Creates nodes for the remaining headroom.
     fn make(
         &self,
         left: &[usize],
@@ -324,13 +326,13 @@ impl<'p> Floor<'p> {
     }
 }
 
-/// Returns the ports that daemonsets may take of a node.
+/// Returns the host ports that DaemonSets may take on a node.
 fn ports_of_daemons(scene: &Scene<'_>, node: &NewNode) -> BTreeSet<HostPort> {
     let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));
     bought.map(|(pool, kind, usable)| pool.site(kind, usable).ports).unwrap_or_default()
 }
 
-/// Gives up the nodes that nothing is laid on.
+/// Drops the created nodes that hold no headroom.
 fn without_idle(made: &mut Vec<Made>, laid: &Laid, ledger: &mut Ledger) {
     made.retain(|made| {
         let is_used = laid.on.contains_key(&name(made.number));
@@ -341,7 +343,7 @@ fn without_idle(made: &mut Vec<Made>, laid: &Laid, ledger: &mut Ledger) {
     });
 }
 
-/// Orders nodes by what they are and what is left of them, not by who they are.
+/// Orders nodes by pool, labels, taints and free capacity, not by name.
 fn by_content(one: &Standing<'_>, other: &Standing<'_>) -> Ordering {
     fn labels<'n>(standing: &'n Standing<'_>) -> impl Iterator<Item = (&'n LabelKey, &'n Arc<str>)> {
         standing.node.labels.iter().filter(|(key, _)| key.as_str() != label::HOSTNAME)
@@ -355,7 +357,7 @@ fn by_content(one: &Standing<'_>, other: &Standing<'_>) -> Ordering {
         .then_with(|| one.site.room.cmp(&other.site.room))
 }
 
-/// Returns whether limits keep pods from a place that would have one without any.
+/// Returns whether limits keep pods from being placed that would fit without limits.
 fn is_short(scene: &Scene<'_>, attempt: &Attempt<'_>) -> bool {
     let ledger = &attempt.finished.ledger;
     if !ledger.has_limits() {

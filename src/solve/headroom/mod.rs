@@ -1,10 +1,10 @@
-//! Room that CapacityBuffers keep: where it is, what it costs, and that no pod goes without for its sake.
+//! Headroom of CapacityBuffers: where it is and what it costs, never at the expense of pods.
 //!
-//! Nobody comes to stand in the room. So every plan lays it out anew, in every fleet that it looks at: after the pods, on
-//! what they leave (`layout`), and only for the rest nodes are made, or larger ones for both (`shared`). Nodes that keep room are not empty, and none goes to
-//! save something where less room would be kept without it; nothing else depends on room. What was laid out where is
-//! nowhere written down: a plan that would only lay it out otherwise does nothing. Strategies that know only pods get the
-//! room as pods that stand on what is there ([`laid`]).
+//! Placeholder pods are never bound, so each plan places them again, in every fleet that it considers: after the pods,
+//! on the capacity that they leave free (`layout`). Only for the rest are nodes created, or larger nodes for both
+//! (`shared`). Nodes that hold headroom are not empty, and none is removed to save cost if less headroom would fit
+//! without it; nothing else depends on headroom. The layout is stored nowhere: a plan that would only lay it out
+//! differently does nothing. Strategies that know only pods get the headroom as pods on existing nodes ([`laid`]).
 
 pub mod laid;
 pub(super) mod layout;
@@ -25,7 +25,7 @@ use super::topology::Topology;
 
 pub(super) use shared::shared;
 
-/// Works out the fleet that should exist, with the room that buffers keep and what it costs.
+/// Computes the fleet that should exist, including the headroom of buffers and its cost.
 pub(super) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     let fleet = |world: &Snapshot| {
         replicas::with_replacements(world, policy, |world| preferences::solve(world, policy, memos))
@@ -48,7 +48,7 @@ pub(super) fn without_room(snapshot: &Snapshot) -> Cow<'_, Snapshot> {
     Cow::Owned(snapshot.with_pods(pods.cloned().collect()))
 }
 
-/// Returns the room that buffers ask for. It is nobody to rules between pods.
+/// Returns the headroom that buffers request. Rules between pods ignore it.
 pub(super) fn asked(snapshot: &Snapshot) -> Demand {
     if !snapshot.pods.iter().any(|pod| pod.key.is_placeholder()) {
         return Demand::default();
@@ -57,7 +57,7 @@ pub(super) fn asked(snapshot: &Snapshot) -> Demand {
     Demand::of(&snapshot.with_pods(room.cloned().collect()), &Topology::default())
 }
 
-/// Says how much room a fleet keeps, and how much dearer it is than one without.
+/// Reports how much headroom a fleet has, and how much more it costs than a fleet without.
 fn said(mut with: Solution, without: &Solution) -> Solution {
     let new = with.target.new.iter().flat_map(|node| &node.pods);
     let kept = with.target.kept.iter().flat_map(|kept| &kept.pods);

@@ -1,7 +1,7 @@
-//! Room on new nodes that pods share, where larger nodes cost less than nodes of its own.
+//! Headroom on larger new nodes shared with pods, if these cost less than separate nodes for headroom.
 //!
-//! Room is packed beside the pods and then taken off again, so that it is laid out after them as always; what remains is
-//! the larger sizes. A fleet is taken only where it costs less and nothing more is left without a place.
+//! Headroom is packed together with the pods and then removed again, so that it is laid out after them as always; only
+//! the larger sizes remain. A fleet is taken only if it costs less and leaves no more unplaced.
 
 use std::collections::BTreeSet;
 
@@ -13,8 +13,8 @@ use crate::solve::shrink::trial::Scene;
 use crate::solve::shrink::whole;
 use crate::solve::solution::{NewNode, Solution};
 
-/// Returns the cheaper of a fleet with nodes for room alone and fleets whose new nodes have room for both, with what was
-/// packed for that.
+/// Returns the cheaper of the fleet with nodes only for headroom and the fleets whose new nodes hold both, with the
+/// headroom that was packed for it.
 pub(in crate::solve) fn shared(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -42,7 +42,7 @@ pub(in crate::solve) fn shared(
     best
 }
 
-/// Returns the room for these, as something to pack after all pods.
+/// Returns the headroom of these placeholders as demand that is packed after all pods.
 fn packed(room: &Demand, pods: &BTreeSet<&PodKey>) -> Demand {
     let of_shape = |shape: &Shape| {
         let pods: Vec<PodKey> = shape.pods.iter().filter(|pod| pods.contains(pod)).cloned().collect();

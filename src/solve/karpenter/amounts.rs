@@ -1,20 +1,20 @@
-//! Amounts of resources as plain rows of numbers, since they are compared millions of times.
+//! Amounts of resources as rows of numbers, because they are compared millions of times.
 //!
-//! Only resources that somebody asks for or limits have a column. Nothing here knows what is compared.
+//! Only requested resources have a column. Never looks at what the amounts belong to.
 
 use std::collections::BTreeSet;
 
 use crate::model::{ResourceName, Resources};
 
-/// Amounts, one a column.
+/// Amounts, one per column.
 pub(super) type Amounts = Vec<i64>;
 
-/// Which resource stands in which column.
+/// The resource of each column.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Columns(Vec<ResourceName>);
 
 impl Columns {
-    /// Gives every resource that one of these names a column.
+    /// Creates a column for every resource in these lists.
     pub(super) fn of<'r>(named: impl Iterator<Item = &'r Resources>) -> Self {
         let names: BTreeSet<&ResourceName> =
             named.flat_map(|resources| resources.iter().map(|(name, _)| name)).collect();
@@ -33,7 +33,7 @@ impl Columns {
     }
 }
 
-/// Returns whether all that is wanted is there. Where anything is overdrawn nothing fits, as in Karpenter.
+/// Returns whether all wanted amounts are free. If any amount is overdrawn, nothing fits, as in Karpenter.
 pub(super) fn fits(wanted: &[i64], room: &[i64]) -> bool {
     wanted.iter().zip(room).all(|(wanted, room)| *room >= 0 && wanted <= room)
 }
@@ -43,12 +43,12 @@ pub(super) fn plus(one: &[i64], other: &[i64]) -> Amounts {
     one.iter().zip(other).map(|(one, other)| one.saturating_add(*other)).collect()
 }
 
-/// Returns what is left of a row.
+/// Returns the difference of two rows.
 pub(super) fn minus(one: &[i64], other: &[i64]) -> Amounts {
     one.iter().zip(other).map(|(one, other)| one.saturating_sub(*other)).collect()
 }
 
-/// Raises each amount to that of the other row where that is more.
+/// Raises each amount to that of the other row if that is higher.
 pub(super) fn raise(row: &mut [i64], other: &[i64]) {
     for (amount, other) in row.iter_mut().zip(other) {
         *amount = (*amount).max(*other);

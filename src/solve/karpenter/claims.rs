@@ -1,7 +1,7 @@
 //! Claims that are being filled: the order in which they are tried, and whether one holds one more pod.
 //!
-//! Those with the fewest pods are tried first, equal ones in the order that came about. What stays open of a claim
-//! is narrowed by every pod; the sizes that are left must hold all of them.
+//! Claims with the fewest pods are tried first, equal ones in the order that resulted from filling. Every pod narrows
+//! the open labels of a claim; its remaining sizes must hold all its pods.
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -26,57 +26,57 @@ use super::{ReservedMode, Settings};
 /// A claim that is being filled.
 #[derive(Clone, Debug)]
 pub(super) struct Open {
-    /// The place of its template.
+    /// Index of its template.
     pub(super) template: usize,
-    /// What is asked of its labels.
+    /// Requirements on its labels.
     pub(super) asked: Asked,
     /// Its own name, as a domain.
     pub(super) host: Arc<str>,
     host_label: Requirement,
-    /// The sizes that hold its pods.
+    /// Sizes that hold its pods.
     pub(super) kinds: Bits,
-    /// The most that any of them leaves to pods.
+    /// Maximum capacity for pods of any of these sizes, per resource.
     most: Amounts,
-    /// What its pods ask for.
+    /// Requests of its pods.
     pub(super) used: Amounts,
     ports: BTreeSet<HostPort>,
-    /// The reservations that it may be launched as.
+    /// Reservations that it may be launched from.
     pub(super) held: Held,
-    /// Whether it offers fewer distinct values than its pool wishes for.
+    /// Whether it offers fewer distinct values than its pool requests.
     pub(super) is_relaxed: bool,
-    /// Its pods, by their place in the queue.
+    /// Its pods, by their index in the queue.
     pub(super) pods: Vec<usize>,
 }
 
 /// A pod's content at one step.
 #[derive(Clone, Debug)]
 pub(super) struct Step {
-    /// What is asked for.
+    /// Requirements of the pod.
     pub(super) wish: Wish,
-    /// What of that the node's labels must be.
+    /// Requirements on the node's labels, preferences included.
     pub(super) wanted: Asked,
-    /// The same without what is only preferred.
+    /// The same without preferences.
     pub(super) strict: Requirements,
-    /// Its groups.
+    /// Its topology groups.
     pub(super) owned: Owned,
 }
 
 /// A pod that is tried.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Attempt<'t> {
-    /// What of it counts.
+    /// Properties that matter to topology.
     pub(super) subject: Subject<'t>,
-    /// What is asked for it.
+    /// Its requirements.
     pub(super) step: &'t Step,
-    /// What it asks for of resources.
+    /// Its resource requests.
     pub(super) requests: &'t [i64],
-    /// Where its volumes let it be: one of these; empty asks for nothing.
+    /// Requirements of its volumes: one of these; empty requires nothing.
     pub(super) volumes: &'t [Asked],
-    /// What its volumes take of drivers.
+    /// Volumes that it attaches, by driver.
     pub(super) mounts: &'t [super::volumes::Mount],
 }
 
-/// What a claim becomes when a pod joins it.
+/// A claim after a pod has joined it.
 #[derive(Debug)]
 pub(super) struct Fit {
     asked: Asked,
@@ -93,7 +93,7 @@ impl Fit {
     }
 }
 
-/// What fitting looks things up in.
+/// Inputs and caches for fitting pods.
 pub(super) struct Bench<'a, 'm> {
     pub(super) settings: Settings,
     pub(super) store: &'a Store<'m>,
@@ -109,7 +109,7 @@ impl<'a, 'm> Bench<'a, 'm> {
         &self.store.shelves.all[template.shelf]
     }
 
-    /// Starts a claim of a template that nothing is in yet, with the sizes that limits leave.
+    /// Creates an empty claim of a template, with the sizes that limits allow.
     pub(super) fn empty(&self, template: usize, kinds: Bits, number: usize) -> Open {
         let own = &self.templates[template];
         let host: Arc<str> = Arc::from(format!("hostname-placeholder-{number:04}"));
@@ -128,10 +128,10 @@ impl<'a, 'm> Bench<'a, 'm> {
         }
     }
 
-    /// Returns what a claim becomes when a pod joins it.
+    /// Returns the claim after a pod has joined it.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not join.
     pub(super) fn fit(&mut self, claim: &Open, attempt: Attempt<'_>) -> Result<Fit, No> {
         let used = amounts::plus(&claim.used, attempt.requests);
         if !amounts::fits(&used, &claim.most) && !claim.pods.is_empty() {
@@ -181,7 +181,7 @@ impl<'a, 'm> Bench<'a, 'm> {
         Ok(Fit { asked, kinds, used, held, is_relaxed: is_relaxed || claim.is_relaxed })
     }
 
-    /// Returns the sizes of a claim that hold so much and can be had as asked for.
+    /// Returns the sizes of a claim that hold these requests and are available under the requirements.
     fn sizes(&mut self, claim: &Open, attempt: Attempt<'_>, asked: Asked, used: &[i64]) -> Result<Bits, No> {
         let template = &self.templates[claim.template];
         let stock = self.memory.stock(self.store, template.shelf, asked);
@@ -215,8 +215,8 @@ impl<'a, 'm> Bench<'a, 'm> {
         Ok(kinds)
     }
 
-    /// Returns what is asked once the sizes that are left offer enough distinct values; where that is only a wish
-    /// it is lowered, for a claim that nothing is in yet.
+    /// Returns the requirements if the remaining sizes offer enough distinct values. Under best effort, `minValues` is
+    /// lowered for a claim without pods.
     fn with_variety(&mut self, claim: &Open, asked: Asked, kinds: &Bits) -> Result<(Asked, bool), No> {
         let shelf = self.shelf(&self.templates[claim.template]);
         let wanted = self.memory.meetings.get(asked);
@@ -233,7 +233,7 @@ impl<'a, 'm> Bench<'a, 'm> {
         }
     }
 
-    /// Returns the reservations that a claim may be launched as.
+    /// Returns the reservations that a claim may be launched from.
     fn held(&self, claim: &Open, asked: Asked, kinds: &Bits) -> Result<Held, No> {
         if self.reservations.is_empty() {
             return Ok(Held::new());
@@ -253,7 +253,7 @@ impl<'a, 'm> Bench<'a, 'm> {
         if is_strict && loses { Err(No::Reserved) } else { Ok(held) }
     }
 
-    /// Lets a pod join a claim.
+    /// Adds a pod to a claim.
     pub(super) fn join(&mut self, claim: &mut Open, (waiting, attempt): (usize, Attempt<'_>), fit: Fit) {
         let Fit { asked, kinds, used, held, is_relaxed } = fit;
         self.reservations.exchange(&claim.held, &held);
@@ -273,10 +273,10 @@ impl<'a, 'm> Bench<'a, 'm> {
         self.topology.record(attempt.subject, site);
     }
 
-    /// Says whether a pod may join a node that exists and whose labels and taints are known to be right.
+    /// Checks whether a pod may join an existing node whose labels and taints are known to match.
     ///
     /// # Errors
-    /// Why it may not.
+    /// The reason why it may not join.
     pub(super) fn fit_spot(&mut self, spot: &Spot<'_>, attempt: Attempt<'_>) -> Result<(), No> {
         if !amounts::fits(attempt.requests, &spot.room) {
             return Err(No::Room);
@@ -299,7 +299,7 @@ impl<'a, 'm> Bench<'a, 'm> {
         if narrowed.iter().all(is_labelled) { Ok(()) } else { Err(No::TopologyDisagrees) }
     }
 
-    /// Lets a pod join a node that exists.
+    /// Adds a pod to an existing node.
     pub(super) fn join_spot(&mut self, spot: &mut Spot<'a>, (waiting, attempt): (usize, Attempt<'_>)) {
         spot.room = amounts::minus(&spot.room, attempt.requests);
         spot.ports.extend(attempt.subject.spec.host_ports.iter().cloned());
@@ -313,7 +313,7 @@ impl<'a, 'm> Bench<'a, 'm> {
 /// The order in which claims are tried.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Order {
-    /// By number of pods, the claims with so many.
+    /// Claims by their number of pods.
     by_pods: Vec<VecDeque<usize>>,
 }
 
@@ -323,12 +323,12 @@ impl Order {
         self.by_pods.iter().flat_map(|claims| claims.iter().copied())
     }
 
-    /// Adds a claim with one pod, behind those that have one already.
+    /// Adds a claim with one pod, after those that already have one.
     pub(super) fn open(&mut self, claim: usize) {
         self.bucket(1).push_back(claim);
     }
 
-    /// Moves a claim that now has so many pods before those that had as many.
+    /// Moves a claim that now has this many pods before the others with as many.
     pub(super) fn grow(&mut self, claim: usize, pods: usize) {
         self.bucket(pods - 1).retain(|other| *other != claim);
         self.bucket(pods).push_front(claim);

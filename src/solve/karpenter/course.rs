@@ -1,7 +1,8 @@
-//! What Karpenter does from here on: pods go where there is room, nodes are disrupted, and nodes are made for the rest.
+//! Karpenter's actions from now on: pods are bound to nodes that they fit, nodes are disrupted, and nodes are created
+//! for the other pods.
 //!
-//! A node that pods wait for is not empty: what fits on nodes that are there is bound before anything is disrupted, as
-//! kube-scheduler does while Karpenter still waits. Nothing is made into a plan here.
+//! A node that pending pods will use is not empty: pods that fit existing nodes are bound before any disruption, as
+//! kube-scheduler does while Karpenter still waits. Never builds a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,24 +17,24 @@ use super::settle::Bought;
 use super::store::Store;
 use super::{Refused, Settings};
 
-/// Why a drifted node of a static pool stays.
+/// Reason why a drifted node of a static pool is kept.
 const UNKNOWN: &str = "Karpenter would replace it as drifted, and its pool is static (`replicas`): its size is not known before it is launched";
 
-/// What it comes to.
+/// Result of Karpenter's actions.
 pub(super) struct Course {
-    /// The nodes that go, by name.
+    /// Removed nodes, by name.
     pub(super) removed: Vec<Removal>,
-    /// The nodes that are made, those for others first; what was made and is gone again is left out.
+    /// New nodes, replacements first; nodes that are created and removed again are left out.
     pub(super) made: Vec<Bought>,
-    /// Where pods are that wait or move, on nodes that exist.
+    /// Nodes of the pods that were pending or move, if these nodes exist.
     pub(super) places: BTreeMap<PodKey, NodeName>,
-    /// What the passes came to that were last.
+    /// Result of the last passes.
     pub(super) passed: Passed,
-    /// What is left out.
+    /// Refused pods and removals.
     pub(super) refused: Refused,
 }
 
-/// Works out what Karpenter does.
+/// Computes Karpenter's actions.
 pub(super) fn course(
     (snapshot, store): (&Snapshot, &Store<'_>),
     settings: Settings,
@@ -41,7 +42,7 @@ pub(super) fn course(
 ) -> Course {
     let first = passes((snapshot, store), settings, &refused.pods);
     let started = started(snapshot, &first.placed);
-    // What waits on gets nodes of its own, so that Karpenter soon looks at the rest without it.
+    // Pods that stay pending get nodes of their own, so Karpenter soon considers the rest without them.
     let mut aside = refused.clone();
     let waits = started.pods.iter().filter(|pod| pod.place == PodPlace::Waiting);
     aside.pods.extend(waits.map(|pod| (pod.key.clone(), String::new())));
@@ -65,7 +66,7 @@ pub(super) fn course(
     Course { removed: removed(snapshot, commands), made, places, passed, refused }
 }
 
-/// Returns what Karpenter does to nodes, without what has no known end.
+/// Returns Karpenter's disruption of nodes, without commands whose result is unknown.
 fn disrupted(
     (started, store): (&Snapshot, &Store<'_>),
     settings: Settings,
@@ -73,7 +74,7 @@ fn disrupted(
 ) -> Sequence {
     loop {
         let sequence = sequence::of((started, store), settings, refused);
-        // What a node of a static pool becomes is not known before it is launched.
+        // The new node of a static pool is unknown until it is launched.
         let open = sequence.commands.last().filter(|last| last.method == Method::StaticDrift);
         let Some(open) = open else { return sequence };
         for node in &open.nodes {
@@ -82,13 +83,13 @@ fn disrupted(
     }
 }
 
-/// Returns whether it is known what runs on nodes: where no pod is bound to any, they were not listed.
+/// Returns whether the running pods are known: if no pod is bound to any node, they were not listed.
 fn is_known(snapshot: &Snapshot) -> bool {
     snapshot.pods.iter().any(|pod| matches!(pod.place, PodPlace::Bound(_)))
 }
 
-/// Returns the world with the pods bound that fit on nodes which are there. Where no NodeClaim was read, every node
-/// of a pool has one.
+/// Returns the snapshot in which the pods that fit existing nodes are bound. If no NodeClaim was read, every node of a
+/// pool gets one.
 fn started(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Snapshot {
     let mut world = snapshot.clone();
     if world.nodes.iter().all(|node| node.claim.is_none()) {
@@ -102,7 +103,7 @@ fn started(snapshot: &Snapshot, placed: &BTreeMap<PodKey, NodeName>) -> Snapshot
     world
 }
 
-/// Returns where pods are that were elsewhere before, or nowhere.
+/// Returns the nodes of pods that were elsewhere or pending before.
 fn moved(before: &Snapshot, after: &Snapshot) -> BTreeMap<PodKey, NodeName> {
     let known: BTreeMap<&PodKey, &PodPlace> = before.pods.iter().map(|pod| (&pod.key, &pod.place)).collect();
     let moved = after.pods.iter().filter_map(|pod| match &pod.place {
@@ -114,7 +115,7 @@ fn moved(before: &Snapshot, after: &Snapshot) -> BTreeMap<PodKey, NodeName> {
     moved.collect()
 }
 
-/// Returns a replacement with the pods that are there in the end; `None` where it is gone again, or nothing is there.
+/// Returns a replacement with the pods that it has in the end; `None` if it is removed again, or has no pods.
 fn bought(
     made: &Made,
     after: &Snapshot,
@@ -144,8 +145,8 @@ fn bought(
     })
 }
 
-/// Returns the nodes of the snapshot that commands take away, by name. What carries nothing but what was to come goes
-/// for being empty.
+/// Returns the nodes of the snapshot that commands remove, by name. A node without running pods is removed as empty,
+/// even if pending pods were placed there.
 fn removed(snapshot: &Snapshot, commands: &[Command]) -> Vec<Removal> {
     let there: BTreeSet<&NodeName> = snapshot.nodes.iter().map(|node| &node.name).collect();
     let bound = snapshot.pods.iter().filter(|pod| !pod.is_daemon).map(|pod| &pod.place);

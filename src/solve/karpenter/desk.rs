@@ -1,6 +1,6 @@
-//! From claims to the nodes that they become, with what they cost the user and the other ways to have them.
+//! Converts claims into the nodes that they become, with their cost to the user and their substitutes.
 //!
-//! As far as limits leave room. What a node costs is said with the user's prices; Karpenter chooses by the list.
+//! Never exceeds limits. Costs use the user's prices; Karpenter chooses by list prices.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -21,25 +21,25 @@ use crate::solve::supply::{Kind, PoolSupply, Supply, Usable};
 
 use super::settle::Bought;
 
-/// What claims are made into nodes with.
+/// Inputs for converting claims into nodes.
 pub(super) struct Desk<'d> {
     pub(super) supply: &'d Supply<'d>,
     pub(super) market: &'d Market,
     pub(super) book: &'d PriceBook<'d>,
     pub(super) pods: &'d BTreeMap<&'d PodKey, &'d Pod>,
     pub(super) storage: &'d Storage,
-    /// The claims of volumes that several pods use.
+    /// Volume claims that several pods use.
     pub(super) shared: &'d Shared,
-    /// Whether where some pod is depends on where others are.
+    /// Whether the placement of some pod depends on other pods.
     pub(super) is_tied: bool,
 }
 
-/// Pods of claims that are beyond limits, each with why.
+/// Pods of claims that exceed limits, each with the reason.
 pub(super) type Beyond = Vec<(PodKey, String)>;
 
 impl Desk<'_> {
-    /// Makes the nodes that claims become, in the order in which they were opened; those that limits of the pool or
-    /// the fleet leave no room for are left out.
+    /// Builds the nodes that claims become, in the order in which they were opened; those that limits of the pool or
+    /// the fleet do not allow are left out.
     pub(super) fn nodes<'b>(
         &self,
         claims: impl Iterator<Item = &'b Bought>,
@@ -107,10 +107,10 @@ impl Desk<'_> {
         })
     }
 
-    /// Returns what a node costs, and takes it off limits and commitments.
+    /// Returns the price of a node, and takes the node off limits and commitments.
     ///
     /// # Errors
-    /// The limits that leave no room for it.
+    /// The limits that do not allow it.
     fn quote(
         &self,
         pool: &PoolSupply<'_>,
@@ -133,8 +133,8 @@ impl Desk<'_> {
         Ok(quote)
     }
 
-    /// Returns the other ways to have a claim, the cheapest first. One that later passes filled up further has none:
-    /// they were looked at with this choice in mind.
+    /// Returns the substitutes of a claim, the cheapest first. A claim that later passes filled up further has none,
+    /// because they assumed this choice.
     fn substitutes(
         &self,
         claim: &Bought,
@@ -153,7 +153,7 @@ impl Desk<'_> {
         let open = memory.entry(claim.asked.clone()).or_insert_with(|| self.placements(pool, &claim.asked));
         let mut found = Vec::new();
         let mounts = self.mounts(claim);
-        // Karpenter does not look at how many volumes a new node takes; what takes fewer is no substitute.
+        // Karpenter ignores how many volumes a new node attaches; a size that attaches too few is no substitute.
         let attaches =
             |kind: &&Kind<'_>| mounts.is_empty() || Free::empty(kind.slots.clone()).why(&mounts).is_ok();
         for kind in pool.kinds.iter().filter(|kind| sizes.contains(&kind.kind.name)).filter(attaches) {
@@ -166,7 +166,7 @@ impl Desk<'_> {
                 };
                 let Substitute { size, zone, capacity_type, .. } = &substitute;
                 let is_own = (size, zone, *capacity_type) == (&claim.size, &claim.zone, claim.capacity_type);
-                // Other pods were placed with this domain in mind.
+                // Other pods were placed on the assumption of this domain.
                 let is_elsewhere = (zone, *capacity_type) != (&claim.zone, claim.capacity_type);
                 if !is_own && (!self.is_tied || !is_elsewhere) {
                     found.push(substitute);
@@ -188,7 +188,7 @@ impl Desk<'_> {
         (first, Variety { asked, among })
     }
 
-    /// Returns what is attached for the pods of a claim.
+    /// Returns the volumes that the pods of a claim attach.
     fn mounts(&self, claim: &Bought) -> Mounts {
         let mut all = Mounts::default();
         for pod in claim.pods.iter().filter_map(|key| self.pods.get(key)) {
@@ -199,7 +199,7 @@ impl Desk<'_> {
         all
     }
 
-    /// Returns the numbers of the placements of a pool that a claim may be launched in.
+    /// Returns the numbers of the placements of a pool in which a claim may be launched.
     fn placements(&self, pool: &PoolSupply<'_>, asked: &Requirements) -> BTreeSet<usize> {
         let usables = pool.kinds.iter().flat_map(|kind| &kind.offerings);
         let known: BTreeMap<usize, &Requirements> =
@@ -211,9 +211,9 @@ impl Desk<'_> {
     }
 }
 
-/// Returns the substitutes that bring the values which `minValues` of a claim asks for: those in its own place first, since
-/// places that are listed come together with every size, then the cheapest. Next to what has a price the rest does not
-/// count: a claim with a highest price does not list it.
+/// Returns the substitutes that provide the values for a claim's `minValues`: those with its own zone and capacity type
+/// first, because listed zones and capacity types combine with every size, then the cheapest. If the claim has a price,
+/// substitutes without one are ignored: a claim with a maximum price does not list them.
 fn among(
     wanted: &[Asked],
     claim: &Bought,
@@ -253,7 +253,7 @@ fn asks_nothing(asked: &Requirements, key: &LabelKey) -> bool {
     asked.get(key.as_str()).is_none()
 }
 
-/// Returns what a node becomes of which so much is asked.
+/// Returns a node whose labels are narrowed to these requirements.
 fn narrowed<'s>(empty: &Site<'s>, asked: &Requirements) -> Site<'s> {
     let mut site = empty.clone();
     for (key, wanted) in asked.iter() {
@@ -265,14 +265,14 @@ fn narrowed<'s>(empty: &Site<'s>, asked: &Requirements) -> Site<'s> {
     site
 }
 
-/// Returns the labels that a pod wants to be there.
+/// Returns the labels that a pod requires to exist.
 fn asked_keys(pod: &Pod) -> impl Iterator<Item = &LabelKey> {
     let terms = pod.spec.node_affinity.required.iter().flatten();
     let wanted = std::iter::once(&pod.spec.node_selector).chain(terms).flat_map(Requirements::iter);
     wanted.filter(|(_, requirement)| !requirement.accepts_absence()).map(|(key, _)| key)
 }
 
-/// Returns whether a pod minds where others are.
+/// Returns whether the placement of a pod depends on other pods.
 pub(super) fn is_tied(pod: &Pod) -> bool {
     let PodSpec { spread, affinity, anti_affinity, .. } = &*pod.spec;
     !spread.is_empty() || !affinity.is_empty() || !anti_affinity.is_empty()

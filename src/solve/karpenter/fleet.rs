@@ -1,6 +1,6 @@
-//! The fleet that Karpenter's doings come to, as a solution: what stays, what is made and what goes.
+//! The fleet that results from Karpenter's actions, as a solution: kept, new and removed nodes.
 //!
-//! Nothing is decided here but which nodes limits leave no room for.
+//! Decides nothing except which nodes limits do not allow.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -36,14 +36,14 @@ use super::settle::Bought;
 use super::store::Store;
 use super::{Preferences, Settings, report};
 
-/// Plans as Karpenter does: what it makes, what it moves and what it removes until it finds nothing more to do, as one
-/// target. `refused` is left out, each with the reason.
+/// Plans as Karpenter does: the nodes that it creates, the pods that it moves and the nodes that it removes until it
+/// finds nothing more to do, as one target. Pods and removals in `refused` are left out, each with the reason.
 #[must_use]
 pub fn solve(snapshot: &Snapshot, policy: &Policy, settings: Settings, refused: &Refused) -> Solution {
     beside(&Memos::default(), (snapshot, policy), settings, refused)
 }
 
-/// As [`solve`], with what is remembered of other plans.
+/// Like [`solve`], with the memos of other plans.
 pub(in crate::solve) fn beside(
     memos: &Memos,
     (snapshot, policy): (&Snapshot, &Policy),
@@ -61,7 +61,7 @@ pub(in crate::solve) fn beside(
         target.removed.extend(going);
         target.removed.sort_by(|one, other| one.node.cmp(&other.node));
         report.staying.retain(|(node, _)| !names.contains(node));
-        // What carries nothing may go for that, whatever it has drifted from.
+        // A node without pods may be removed as empty, whatever it has drifted from.
         let carries = |node: &NodeName| {
             let mut pods = world.pods.iter().filter(|pod| !pod.is_daemon);
             pods.any(|pod| matches!(&pod.place, PodPlace::Bound(place) if place == node))
@@ -78,7 +78,7 @@ pub(in crate::solve) fn beside(
     solution
 }
 
-/// Plans a world in which pools have the nodes that they ask for, and no more.
+/// Plans a snapshot in which static pools have exactly the nodes that they request.
 fn of_world(
     memos: &Memos,
     (snapshot, policy): (&Snapshot, &Policy),
@@ -129,7 +129,7 @@ fn of_world(
     Solution { target, report }
 }
 
-/// What can be bought, and by which prices it is chosen.
+/// The supply, and the prices by which it is chosen.
 #[derive(Clone, Copy)]
 pub(in crate::solve) struct Trade<'a> {
     pub(in crate::solve) policy: &'a Policy,
@@ -138,7 +138,8 @@ pub(in crate::solve) struct Trade<'a> {
     pub(in crate::solve) supply: &'a Supply<'a>,
 }
 
-/// Karpenter's provisioning of one world, without regard to soft preferences. Nothing goes, and nothing is judged.
+/// Karpenter's provisioning for one snapshot, ignoring soft preferences. Never removes a node, and never checks a
+/// result.
 pub(in crate::solve) struct Provisioning<'a> {
     snapshot: &'a Snapshot,
     trade: Trade<'a>,
@@ -147,15 +148,15 @@ pub(in crate::solve) struct Provisioning<'a> {
 }
 
 impl<'a> Provisioning<'a> {
-    /// Looks at what can be bought.
+    /// Reads the supply.
     pub(in crate::solve) fn of(snapshot: &'a Snapshot, trade: Trade<'a>) -> Self {
         let Trade { policy, market, .. } = trade;
         let settings = Settings { preferences: Preferences::Ignore, ..Settings::of(policy) };
         Self { snapshot, trade, settings, store: Store::of((snapshot, policy, market), settings) }
     }
 
-    /// Returns which pods go to nodes that are there, and the nodes to make as far as limits leave room, which are taken off
-    /// the ledger. Pods that are left out are placed nowhere.
+    /// Returns the pods that are placed on existing nodes, and the new nodes that limits allow, which are taken off the
+    /// ledger. Pods in `left_out` are not placed.
     pub(in crate::solve) fn without(
         &self,
         left_out: &BTreeMap<PodKey, String>,
@@ -170,8 +171,8 @@ impl<'a> Provisioning<'a> {
         (placed, new)
     }
 
-    /// Places those of these pods that Karpenter leaves over and that fit on nodes that are there, or made, and returns them.
-    /// Pods that are left out stay so.
+    /// Places those of these pods that Karpenter leaves unplaced and that fit existing or new nodes, and returns them.
+    /// Pods in `left_out` stay unplaced.
     pub(in crate::solve) fn late(
         &self,
         left: &BTreeSet<PodKey>,
@@ -184,7 +185,7 @@ impl<'a> Provisioning<'a> {
     }
 }
 
-/// Makes the nodes that claims become, as far as limits leave room.
+/// Builds the nodes that claims become, as far as limits allow.
 fn nodes<'b>(
     (snapshot, trade): (&Snapshot, Trade<'_>),
     claims: impl Iterator<Item = &'b Bought>,

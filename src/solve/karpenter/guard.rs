@@ -1,13 +1,13 @@
-//! What keeps pods from being evicted: PodDisruptionBudgets, and their own wish.
+//! Protection of pods from eviction: PodDisruptionBudgets, and pods that ask not to be disrupted.
 //!
-//! A pod of several budgets cannot be evicted at all, as the eviction API has it. Nothing here knows of nodes.
+//! A pod with several budgets cannot be evicted at all, as in the eviction API. Never looks at nodes.
 
 use crate::model::disruption_budget::{DisruptionBudget, PodBound, PodShare, UnhealthyPods};
 use crate::model::eviction::Evictions;
 use crate::model::{Effect, Pod, Taint, label};
 use crate::snapshot::Snapshot;
 
-/// The budgets, and how many evictions each lets happen now.
+/// The budgets, and the number of evictions that each allows now.
 pub(super) struct Guards<'a> {
     snapshot: &'a Snapshot,
     allowed: Vec<u32>,
@@ -20,7 +20,7 @@ impl<'a> Guards<'a> {
         Self { snapshot, allowed: evictions.guards().iter().map(|guard| guard.allowed).collect() }
     }
 
-    /// Returns whether a budget keeps a pod from being evicted now.
+    /// Returns whether a budget blocks the eviction of a pod now.
     pub(super) fn blocks(&self, pod: &Pod) -> bool {
         if !is_evictable(pod, self.snapshot) {
             return false;
@@ -31,8 +31,8 @@ impl<'a> Guards<'a> {
     }
 }
 
-/// Returns whether budgets keep a pod on its node until someone changes them, however few others are gone: then
-/// nothing is made for it.
+/// Returns whether budgets keep a pod on its node until they are changed, however few other pods are unavailable. No
+/// node is created for such a pod.
 pub(super) fn is_stuck(pod: &Pod, snapshot: &Snapshot) -> bool {
     if !is_evictable(pod, snapshot) {
         return false;
@@ -41,8 +41,8 @@ pub(super) fn is_stuck(pod: &Pod, snapshot: &Snapshot) -> bool {
     own.len() > 1 || own.iter().any(|budget| is_shut(budget) && !lets_go(budget, pod))
 }
 
-/// Returns whether a pod would be evicted at all: not one that is going, nor one that stands the taint of its node or
-/// is its node's own, nor one that asks not to be.
+/// Returns whether a pod would be evicted at all. Terminating pods, pods that tolerate Karpenter's disruption taint,
+/// static pods and pods that ask not to be disrupted are not.
 fn is_evictable(pod: &Pod, snapshot: &Snapshot) -> bool {
     let taint = Taint { key: label::DISRUPTED.into(), value: "".into(), effect: Effect::NoSchedule };
     let is_own = pod.is_daemon && pod.workload.as_ref().is_none_or(|owner| &*owner.kind != "DaemonSet");
@@ -55,12 +55,12 @@ fn is_of(pod: &Pod, budget: &DisruptionBudget) -> bool {
         && budget.selector.as_ref().is_some_and(|selector| selector.selects(&pod.spec.labels))
 }
 
-/// Returns whether a budget lets a pod go because it is not ready.
+/// Returns whether a budget allows the eviction of a pod because it is not ready.
 fn lets_go(budget: &DisruptionBudget, pod: &Pod) -> bool {
     budget.unhealthy == UnhealthyPods::AlwaysAllow && pod.state.is_unready
 }
 
-/// Returns whether a budget never lets anything go.
+/// Returns whether a budget never allows an eviction.
 fn is_shut(budget: &DisruptionBudget) -> bool {
     match budget.bound {
         Some(PodBound::MaxUnavailable(PodShare::Count(most) | PodShare::Percent(most))) => most == 0,

@@ -1,9 +1,8 @@
-//! Pods that are left over and fit on nodes that are there, or made: kube-scheduler binds them, whatever Karpenter makes
-//! of them.
+//! Unplaced pods that fit existing or new nodes: kube-scheduler binds them, whatever Karpenter decides.
 //!
-//! Karpenter passes pods over that kube-scheduler takes, makes nodes for which limits then leave no room, and frees nodes
-//! while others wait. Pods that mind where others are, or are counted where others are spread, stay left over: it depends
-//! on the order who has a place. Those that others keep away go where none of these is.
+//! Karpenter skips pods that kube-scheduler takes, creates nodes that limits then do not allow, and frees nodes while
+//! other pods are pending. Pods whose placement depends on others, or that spread constraints of others count, stay
+//! unplaced: the result would depend on the order. Pods that others keep away are placed only where none of these runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -22,21 +21,21 @@ use super::desk;
 use super::disruption::sequence;
 use super::fleet::Trade;
 
-/// A fleet that leaves pods over.
+/// A fleet with unplaced pods.
 pub(super) struct Late<'l> {
-    /// What is left over.
+    /// The unplaced pods.
     pub(super) left: &'l BTreeSet<PodKey>,
-    /// Where pods are on nodes that exist.
+    /// Pods on existing nodes, with their nodes.
     pub(super) places: &'l mut BTreeMap<PodKey, NodeName>,
-    /// The nodes that are made.
+    /// The new nodes.
     pub(super) new: &'l mut Vec<NewNode>,
-    /// The pods that the judge refuses wherever they are.
+    /// Pods that the checker refuses on every node.
     pub(super) refused: &'l BTreeSet<PodKey>,
 }
 
 impl Late<'_> {
-    /// Places what is left over, also what the judge refuses where Karpenter has it, and returns it. In the world, nodes that
-    /// go are being deleted.
+    /// Places unplaced pods, including those that the checker refuses on Karpenter's choice of node, and returns the
+    /// placed ones. In `world`, removed nodes are being deleted.
     pub(super) fn place(
         self,
         world: &Snapshot,
@@ -54,7 +53,7 @@ impl Late<'_> {
         let made: Vec<Node> = self.new.iter().enumerate().map(joined).collect();
         let settled = self.settled(world, &made);
         let mut nodes = existing::standing(&settled, daemons, topology);
-        // The claim of a node of a pool with `minValues` lists what holds the pods that it was made for.
+        // The claim of a node with `minValues` lists offerings that hold its original pods.
         let is_choice = |node: &NodeName| {
             let new = made.iter().position(|made| made.name == *node).map(|number| &self.new[number]);
             new.is_some_and(|new| !new.variety.asked.is_empty())
@@ -62,7 +61,7 @@ impl Late<'_> {
         nodes.retain(|standing| !is_choice(&standing.node.name));
         let mut demand = Demand::of_these(&settled, topology, is_meant);
         keep_apart(&mut demand.shapes, topology, [world, &settled]);
-        // How many are left of a shape is seen from who is placed.
+        // The counts of pods left are not needed: the nodes list the placed pods.
         let _ = existing::fill(&demand, &mut nodes);
         let late = nodes.into_iter().flat_map(|node| {
             let name = node.node.name.clone();
@@ -80,7 +79,7 @@ impl Late<'_> {
         placed
     }
 
-    /// Returns the world with these nodes, and pods where they are placed.
+    /// Returns the world with these nodes, and with pods bound to the nodes that they are placed on.
     fn settled(&self, world: &Snapshot, made: &[Node]) -> Snapshot {
         let on_new = made.iter().zip(&*self.new);
         let on_new = on_new.flat_map(|(node, new)| new.pods.iter().map(|pod| (pod, &node.name)));
@@ -92,8 +91,8 @@ impl Late<'_> {
     }
 }
 
-/// Leaves out who is counted where others that have a place are spread, and keeps the rest out of the domains of those that
-/// keep them away, where these are before and after. What holds on one node is seen when it is filled.
+/// Drops the pods that spread constraints of placed pods count, and keeps the others out of the domains in which placed
+/// pods keep them away, before and after the change. Rules within one node are checked when it is filled.
 fn keep_apart(shapes: &mut Vec<Shape>, topology: &Topology, worlds: [&Snapshot; 2]) {
     let spread = spread_by(topology, worlds[1]);
     shapes.retain(|shape| !shape.roles.iter().any(|role| spread.contains(&role.group)));
@@ -113,7 +112,7 @@ fn keep_apart(shapes: &mut Vec<Shape>, topology: &Topology, worlds: [&Snapshot; 
     }
 }
 
-/// Returns the groups by which somebody who has a place is spread.
+/// Returns the groups by which some placed pod is spread.
 fn spread_by(topology: &Topology, world: &Snapshot) -> BTreeSet<usize> {
     let placed = world.pods.iter().filter(|pod| pod.place != PodPlace::Waiting);
     let roles = placed.flat_map(|pod| topology.roles(pod)).filter(|role| role.is_bound);
@@ -121,7 +120,7 @@ fn spread_by(topology: &Topology, world: &Snapshot) -> BTreeSet<usize> {
     roles.map(|role| role.group).filter(is_spread).collect()
 }
 
-/// Returns the domains in which somebody keeps others away, by group.
+/// Returns the domains from which placed pods keep others away, by group.
 fn kept_from(topology: &Topology, worlds: [&Snapshot; 2]) -> BTreeMap<usize, BTreeSet<Arc<str>>> {
     let mut kept_from: BTreeMap<usize, BTreeSet<Arc<str>>> = BTreeMap::new();
     for world in worlds {
@@ -140,7 +139,7 @@ fn kept_from(topology: &Topology, worlds: [&Snapshot; 2]) -> BTreeMap<usize, BTr
     kept_from
 }
 
-/// Adds a pod to a node to make. The other ways to have it were looked at without that pod.
+/// Adds a pod to a new node. The node's alternatives are dropped, because they were found without that pod.
 fn add(new: &mut NewNode, pod: &Pod) {
     new.requests.add(&pod.spec.requests);
     new.pods.push(pod.key.clone());

@@ -1,7 +1,7 @@
-//! Which nodes a pass takes to be going, and which nodes want quiet.
+//! Nodes that a pass treats as being removed, and nodes that wait for `consolidateAfter`.
 //!
-//! Nodes that are being deleted always go; a pass that tries what would be without some others takes those to go as
-//! well. Nothing here decides whether that is a good idea.
+//! Nodes that are being deleted are always treated so; a simulation without some other nodes adds those. Never decides
+//! whether a removal is worthwhile.
 
 use std::collections::BTreeSet;
 
@@ -14,22 +14,22 @@ use crate::snapshot::Snapshot;
 /// No node.
 static NONE: BTreeSet<NodeName> = BTreeSet::new();
 
-/// What is made of nodes that wait for `consolidateAfter` to be over.
+/// Treatment of nodes that wait for `consolidateAfter`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Quiet {
-    /// They take any pod: so Karpenter provisions, and so it replaces what drifted.
+    /// They take any pod, as in Karpenter's provisioning and in its replacement of drifted nodes.
     #[default]
     Overlooked,
-    /// They take no pod that runs elsewhere and need not move: so Karpenter consolidates.
+    /// They take no pod that runs elsewhere and need not move, as in Karpenter's consolidation.
     Respected,
 }
 
-/// Which nodes a pass takes to be going.
+/// Nodes that a pass treats as being removed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Leaving<'a> {
-    /// Nodes that are tried to be done without.
+    /// Nodes whose removal is simulated.
     pub(super) candidates: &'a BTreeSet<NodeName>,
-    /// What is made of nodes that want quiet.
+    /// Treatment of nodes that wait for `consolidateAfter`.
     pub(super) quiet: Quiet,
 }
 
@@ -40,12 +40,12 @@ impl Default for Leaving<'_> {
 }
 
 impl Leaving<'_> {
-    /// Returns whether a node goes.
+    /// Returns whether a node is being removed.
     pub(super) fn has(&self, node: &Node) -> bool {
         node.is_deleting || self.candidates.contains(&node.name)
     }
 
-    /// Returns whether the pods of this node are moved by choice.
+    /// Returns whether the pods of this node are moved voluntarily.
     pub(super) fn is_chosen(&self, node: &NodeName) -> bool {
         self.candidates.contains(node)
     }
@@ -67,8 +67,8 @@ impl Leaving<'_> {
     }
 }
 
-/// Returns whether a node has not been quiet for as long as its pool asks. Where nobody knows since when it is, its
-/// claim's word counts.
+/// Returns whether a node still waits for its pool's `consolidateAfter`. If it is unknown since when, the status of its
+/// claim decides.
 pub(super) fn wants_quiet(node: &Node, pool: &Pool, at: Option<Timestamp>) -> bool {
     let Some(asked) = pool.disruption.consolidate_after.filter(|asked| !asked.is_zero()) else {
         return false;

@@ -1,6 +1,6 @@
-//! What is asked of labels, as numbers: which of it agrees, and what it comes to together, worked out once.
+//! Label requirements as numbers: whether they agree, and their combination, computed once.
 //!
-//! Nothing here knows who asks.
+//! Never looks at pods or nodes.
 
 use std::collections::BTreeMap;
 
@@ -11,7 +11,7 @@ use crate::solve::intern::Interner;
 /// The number of a set of requirements.
 pub(super) type Asked = usize;
 
-/// Sets of requirements by number, and what was found out about pairs of them.
+/// Sets of requirements by number, with cached results for pairs of them.
 pub(super) struct Meetings<'a> {
     catalog: &'a Catalog,
     sets: Interner<Requirements>,
@@ -34,8 +34,8 @@ impl<'a> Meetings<'a> {
         &self.sets.values()[number]
     }
 
-    /// Returns what a node that is not there yet is once something more is asked of it; `None` where that
-    /// contradicts what it is. A label that it does not name may still become anything if it is well known.
+    /// Returns the requirements of a node that does not exist yet after others are added; `None` if they contradict. A
+    /// label that the node does not name may still get any value if it is well known.
     pub(super) fn join(&mut self, node: Asked, wanted: Asked) -> Option<Asked> {
         if let Some(known) = self.joined.get(&(node, wanted)) {
             return *known;
@@ -52,7 +52,7 @@ impl<'a> Meetings<'a> {
         joined
     }
 
-    /// Returns whether a node that exists is what is wanted: a label that it does not have is not there.
+    /// Returns whether an existing node satisfies requirements: a label that it does not have is absent.
     pub(super) fn holds(&mut self, node: Asked, wanted: Asked) -> bool {
         if let Some(known) = self.held.get(&(node, wanted)) {
             return *known;
@@ -62,8 +62,8 @@ impl<'a> Meetings<'a> {
         holds
     }
 
-    /// Returns what a node that is not there yet is once these labels are narrowed; `None` where nothing is
-    /// left of one.
+    /// Returns the requirements of a node that does not exist yet after these labels are narrowed; `None` if one of
+    /// them has no value left.
     pub(super) fn narrow(&mut self, node: Asked, narrowed: &[(LabelKey, Requirement)]) -> Option<Asked> {
         let there = self.get(node);
         let changes = |(key, wanted): &&(LabelKey, Requirement)| there.get(key.as_str()) != Some(wanted);

@@ -1,11 +1,11 @@
-//! Karpenter's own provisioning: first fit, the largest pods first, one claim after the other.
+//! Karpenter's own provisioning: first-fit decreasing, one claim after the other.
 //!
-//! Written anew from what Karpenter core v1.14 is known to do. [`first_pass`] is what one pass of its scheduler
-//! decides, whether kube-scheduler would agree or not; [`solve`] gives the fleet that it comes to in the end. Where
+//! Reimplements the known behaviour of Karpenter core v1.14. [`first_pass`] returns the decisions of one pass of its
+//! scheduler, whether kube-scheduler would agree or not; [`solve`] returns the fleet that it reaches in the end. If
 //! Karpenter takes any of several, the first by name is taken here. In reading order: the pods (`roll`, `wish`,
-//! `volumes`), what there is (`nodes`, `template`, `shelf`, `store`), what they demand of each other (`topology`), the pass
-//! itself (`claims`, `pass`), what may go (`disruption`), and all of it one after the other (`passes`, `course`) as a
-//! fleet (`desk`, `late`, `fleet`, `report`). Nothing is done in the cluster.
+//! `volumes`), the nodes and sizes (`nodes`, `template`, `shelf`, `store`), constraints between pods (`topology`), the
+//! pass itself (`claims`, `pass`), disruption (`disruption`), and all of it in sequence (`passes`, `course`) as a fleet
+//! (`desk`, `late`, `fleet`, `report`). Never changes the cluster.
 
 mod amounts;
 mod claims;
@@ -55,30 +55,30 @@ pub use fleet::solve;
 pub(super) use fleet::{Provisioning, Trade};
 pub use refused::Refused;
 
-/// What is made of preferences (`--preference-policy` of Karpenter).
+/// Treatment of preferences (`--preference-policy` of Karpenter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Preferences {
-    /// They are taken for required and given up one by one.
+    /// They count as required and are given up one by one.
     #[default]
     Respect,
-    /// They are not looked at.
+    /// They are ignored.
     Ignore,
 }
 
-/// What is done where everything that is reserved is held by other claims.
+/// Behaviour if other claims hold all reserved capacity.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ReservedMode {
-    /// The pod waits for a later pass: so Karpenter provisions.
+    /// The pod waits for a later pass, as in Karpenter's provisioning.
     #[default]
     Strict,
-    /// It is done without: so Karpenter simulates disruption.
+    /// The pod does without, as in Karpenter's simulation of disruption.
     Fallback,
 }
 
-/// What is made of burstable (B) and HPC (H) sizes that nobody names.
+/// Treatment of burstable (B) and HPC (H) sizes that are not requested by name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnnamedFamilies {
-    /// They are sizes like any other: so Karpenter has it.
+    /// They are sizes like any other, as in Karpenter.
     #[default]
     Use,
     /// They are left to pods and pools that name them, as in every plan of nodeform: their credits and interconnect
@@ -86,99 +86,99 @@ pub enum UnnamedFamilies {
     LeaveOut,
 }
 
-/// What is made of NodeOverlays (feature gate `NodeOverlay` of Karpenter).
+/// Treatment of NodeOverlays (feature gate `NodeOverlay` of Karpenter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OverlayGate {
-    /// They are not looked at.
+    /// They are ignored.
     #[default]
     Closed,
     /// They change prices and add resources.
     Open,
 }
 
-/// What is made of spot nodes that another spot node could replace (feature gate `SpotToSpotConsolidation` of Karpenter).
+/// Treatment of spot nodes that another spot node could replace (feature gate `SpotToSpotConsolidation` of Karpenter).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SpotToSpot {
-    /// They stay, unless they can go without a replacement.
+    /// They are kept, unless they can be removed without a replacement.
     #[default]
     Closed,
-    /// They are replaced where there are enough cheaper sizes.
+    /// They are replaced if there are enough cheaper sizes.
     Open,
 }
 
-/// How Karpenter is set up.
+/// Settings of Karpenter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Settings {
-    /// What is made of preferences.
+    /// Treatment of preferences.
     pub preferences: Preferences,
-    /// What is made of `minValues`.
+    /// Treatment of `minValues`.
     pub min_values: MinValuesPolicy,
-    /// What is done where reserved capacity is held by others.
+    /// Behaviour if other claims hold reserved capacity.
     pub reserved: ReservedMode,
-    /// What is made of burstable and HPC sizes.
+    /// Treatment of burstable and HPC sizes.
     pub unnamed: UnnamedFamilies,
-    /// What is made of NodeOverlays.
+    /// Treatment of NodeOverlays.
     pub overlays: OverlayGate,
-    /// What is made of spot nodes that another spot node could replace.
+    /// Treatment of spot nodes that another spot node could replace.
     pub spot_to_spot: SpotToSpot,
 }
 
 impl Settings {
-    /// Returns the settings under which nodeform plans as Karpenter does for this policy.
+    /// Returns the settings with which nodeform plans as Karpenter does for this policy.
     #[must_use]
     pub fn of(policy: &Policy) -> Self {
         Self {
             unnamed: UnnamedFamilies::LeaveOut,
             min_values: policy.fleet.min_values_policy,
-            // Whoever has NodeOverlays has opened Karpenter's gate for them.
+            // Users of NodeOverlays have opened Karpenter's gate for them.
             overlays: OverlayGate::Open,
             ..Self::default()
         }
     }
 }
 
-/// What a pass of the scheduler decides.
+/// Decisions of one pass of the scheduler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Outcome {
-    /// The claims to make, in the order in which they were opened.
+    /// Claims to create, in the order in which they were opened.
     pub claims: Vec<Claim>,
-    /// The nodes that exist and get pods, with those, in the order in which they are tried.
+    /// Existing nodes that get pods, with these pods, in the order in which the nodes are tried.
     pub existing: Vec<(NodeName, Vec<PodKey>)>,
-    /// The pods that no pool takes, by key.
+    /// Pods that no pool takes, by key.
     pub errors: Vec<PodError>,
-    /// The pods that are not scheduled at all, by key.
+    /// Pods that are not scheduled at all, by key.
     pub ignored: Vec<Ignored>,
 }
 
-/// A claim to make.
+/// A claim to create.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Claim {
     /// Its pool.
     pub pool: PoolName,
-    /// What is asked of its labels, without those that stand for pool, class and stage.
+    /// Requirements on its labels, without those for pool, class and stage.
     pub requirements: Requirements,
-    /// The sizes that it may become, the cheapest first.
+    /// Sizes that it may become, the cheapest first.
     pub sizes: Vec<SkuName>,
-    /// The cheapest way to have it.
+    /// Its cheapest offering.
     pub cheapest: Option<Chosen>,
     /// Its pods, sorted.
     pub pods: Vec<PodKey>,
-    /// What they ask for, with the least that daemonsets do on any of the sizes.
+    /// Requests of its pods, with the lowest requests of DaemonSets on any of the sizes.
     pub requests: Resources,
-    /// Whether it offers fewer distinct values than `minValues` asks for.
+    /// Whether it offers fewer distinct values than `minValues` requests.
     pub is_min_values_relaxed: bool,
 }
 
-/// A way to have a claim.
+/// An offering that a claim may become.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Chosen {
     /// The size.
     pub size: SkuName,
     /// The zone.
     pub zone: Zone,
-    /// How it is bought.
+    /// The capacity type.
     pub capacity_type: CapacityType,
-    /// What the VM costs by the list.
+    /// List price of the VM.
     pub price: Price,
 }
 
@@ -187,7 +187,7 @@ pub struct Chosen {
 pub struct PodError {
     /// The pod.
     pub pod: PodKey,
-    /// For each pool that was tried its name, the rule that says no, and why; nothing where there is no pool.
+    /// Name of each pool that was tried, the rule that refuses, and the reason; empty if there is no pool.
     pub reasons: Vec<(String, &'static str, String)>,
 }
 
@@ -196,11 +196,11 @@ pub struct PodError {
 pub struct Ignored {
     /// The pod.
     pub pod: PodKey,
-    /// Why.
+    /// The reason.
     pub because: String,
 }
 
-/// Returns what one pass of Karpenter's scheduler decides.
+/// Returns the decisions of one pass of Karpenter's scheduler.
 #[must_use]
 pub fn first_pass(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Outcome {
     let market = &Market::of(snapshot, policy);

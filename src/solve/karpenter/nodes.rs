@@ -1,8 +1,7 @@
-//! Nodes that exist, and the claims of earlier passes: their labels, what is left of them, and whether a pod may
-//! join.
+//! Existing nodes, and the claims of earlier passes: their labels, their free capacity, and whether a pod may join.
 //!
-//! Initialized ones come first, then by name; the first that holds a pod gets it. Labels of a node that exists
-//! are what they are: a pod never changes them.
+//! Initialized nodes come first, then by name; the first that holds a pod gets it. Labels of an existing node are
+//! fixed: a pod never changes them.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,27 +21,27 @@ use super::volumes::{self, Attached};
 
 /// A node that may take pods.
 pub(super) struct Spot<'a> {
-    /// Its name; of the claim of an earlier pass, one that is made up.
+    /// Its name; a generated one for the claim of an earlier pass.
     pub(super) name: NodeName,
-    /// What its labels are.
+    /// Its labels.
     pub(super) labels: Asked,
     /// Its taints.
     pub(super) taints: Cow<'a, [Taint]>,
-    /// What is left of it.
+    /// Its free capacity.
     pub(super) room: Amounts,
-    /// The ports that are taken.
+    /// Host ports in use.
     pub(super) ports: BTreeSet<HostPort>,
-    /// What volumes take of it.
+    /// Its attached volumes.
     pub(super) attached: Attached,
-    /// Whether it wants quiet: it takes no pod that need not move.
+    /// Whether it waits for `consolidateAfter`: it takes no pod that need not move.
     pub(super) is_shy: bool,
-    /// The waiting pods that are placed here, by their place in the queue.
+    /// Pending pods that are placed here, by their index in the queue.
     pub(super) pods: Vec<usize>,
-    /// The place of the claim that it was, among those of earlier passes.
+    /// Index of the claim that it was, among those of earlier passes.
     pub(super) settled: Option<usize>,
 }
 
-/// Returns the terms of which a daemonset's pod asks for one.
+/// Returns the alternative terms of a DaemonSet's pod.
 pub(super) fn daemon_terms(spec: &PodSpec) -> Vec<Requirements> {
     let Some(terms) = &spec.node_affinity.required else { return vec![spec.node_selector.clone()] };
     let joined = terms.iter().map(|term| {
@@ -53,7 +52,7 @@ pub(super) fn daemon_terms(spec: &PodSpec) -> Vec<Requirements> {
     joined.collect()
 }
 
-/// Returns what the labels of a node are, its own name among them.
+/// Returns the labels of a node, its own name included.
 pub(super) fn labels(node: &Node) -> Requirements {
     let mut labels = Requirements::of_labels(node.labels.iter().map(|(key, value)| (key.as_str(), &**value)));
     if labels.get(label::HOSTNAME).is_none() {
@@ -62,7 +61,7 @@ pub(super) fn labels(node: &Node) -> Requirements {
     labels
 }
 
-/// Reads the nodes that may take pods, in the order in which they are tried. `bound` are the pods of each.
+/// Reads the nodes that may take pods, in the order in which they are tried. `bound` has the pods of each.
 pub(super) fn spots<'a>(
     (snapshot, leaving): (&'a Snapshot, Leaving<'_>),
     bound: &BTreeMap<&NodeName, Vec<&Pod>>,
@@ -124,7 +123,7 @@ fn spot<'a>(
             attached.add(&volumes.mounts);
         }
     }
-    // What runs of daemonsets is taken off what is to come of them all, whichever they are.
+    // Requests of running DaemonSet pods are subtracted from those of all expected ones, whichever they are.
     let expected = expected(snapshot, (labels, &node.taints), (meetings, columns));
     let mut to_come = amounts::minus(&expected, &running);
     amounts::raise(&mut to_come, &columns.row(&Resources::none()));
@@ -133,7 +132,7 @@ fn spot<'a>(
     Spot { name, labels, taints, room, ports, attached, is_shy: false, pods: Vec::new(), settled: None }
 }
 
-/// Returns what all daemonsets ask for that may run on a node, those that run there already included.
+/// Returns the requests of all DaemonSets that may run on a node, including those that already do.
 fn expected(
     snapshot: &Snapshot,
     (labels, taints): (Asked, &[Taint]),
@@ -153,7 +152,7 @@ fn expected(
     sum
 }
 
-/// Returns whether all taints are tolerated, those that only discourage included.
+/// Returns whether all taints are tolerated, including `PreferNoSchedule`.
 pub(super) fn tolerates(tolerations: &[crate::model::Toleration], taints: &[Taint]) -> bool {
     taints.iter().all(|taint| tolerations.iter().any(|toleration| toleration.tolerates(taint)))
 }

@@ -1,6 +1,6 @@
-//! What a pass comes to: claims with their sizes in the order of price.
+//! Results of a pass: claims with their sizes in the order of price.
 //!
-//! Of equally cheap ways the first by name is named. Nothing is placed here any more.
+//! Of equally cheap offerings, the first by name is reported. Never places a pod.
 
 use crate::model::{
     CapacityType, LabelKey, MicroUsdPerHour, NodeName, Operator, PodKey, Requirement, Requirements, SkuName,
@@ -13,13 +13,13 @@ use super::settle::{self, Bought, Settled};
 use super::shelf::Cheapest;
 use super::{Chosen, Claim, Outcome};
 
-/// The most sizes that a claim lists (`MaxInstanceTypes` of Karpenter).
+/// Maximum number of sizes that a claim lists (`MaxInstanceTypes` of Karpenter).
 const SIZES_MAX: usize = 600;
 
-/// A claim in the order of its sizes.
+/// A claim with sorted sizes.
 struct Ranked<'k> {
     asked: Requirements,
-    /// The sizes by number, the cheapest first.
+    /// Names of the sizes, the cheapest first.
     sizes: Vec<SkuName>,
     cheapest: Option<Cheapest<'k>>,
 }
@@ -54,7 +54,7 @@ impl Pass<'_, '_> {
         &self.roll.waiting[waiting].pod.key
     }
 
-    /// Returns what the pass came to.
+    /// Returns the result of the pass.
     pub(super) fn outcome(&self) -> Outcome {
         let claims = self.claims.iter().map(|open| self.claim(open));
         let existing = self.joined().into_iter().map(|(name, _, mut pods)| {
@@ -91,7 +91,7 @@ impl Pass<'_, '_> {
         }
     }
 
-    /// Returns the nodes that pods joined, with the place of the claim that each was in an earlier pass, and the pods.
+    /// Returns the nodes that pods joined, with the index of the claim that each was in an earlier pass, and the pods.
     pub(super) fn joined(&self) -> Vec<(NodeName, Option<usize>, Vec<PodKey>)> {
         let joined = self.spots.iter().filter(|spot| !spot.pods.is_empty());
         let named = joined.map(|spot| {
@@ -101,7 +101,7 @@ impl Pass<'_, '_> {
         named.collect()
     }
 
-    /// Returns the claims as the nodes that they become; `before` are there already.
+    /// Returns the claims as the nodes that they become; `before` is the number of those that exist already.
     pub(super) fn settled(&self, before: usize) -> Vec<Settled> {
         let settled = self.claims.iter().filter_map(|open| {
             let Ranked { asked, sizes, cheapest } = ranked(&self.bench, open);
@@ -140,7 +140,7 @@ impl Pass<'_, '_> {
     }
 }
 
-/// Returns requirements without the labels that only stand for the pool, the class and the stages of a node.
+/// Returns requirements without the labels for the pool, the class and the stages of a node.
 fn without_own(requirements: &Requirements) -> Requirements {
     use crate::model::label::{INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED};
     let own = [INITIALIZED, NODE_CLASS, NODE_POOL, REGISTERED];

@@ -1,8 +1,8 @@
-//! One pass over the queue: every pod on a node that exists, else in a claim that is being filled, else in a new
-//! one; else it goes to the end of the queue until a whole round brings nothing.
+//! One pass over the queue: every pod goes to an existing node, else to an open claim, else to a new one; else it
+//! returns to the end of the queue, until a whole round places nothing.
 //!
-//! A pod gives up what it prefers before the next pod is tried. What failed once and cannot change is not tried
-//! again. Nothing here judges what comes out.
+//! A pod gives up its preferences before the next pod is tried. An attempt that failed and cannot change is not
+//! repeated. Never checks the result.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
@@ -27,37 +27,37 @@ use super::topology::{Subject, Topology};
 use super::wish::Wish;
 use super::{PodError, Settings, UnnamedFamilies};
 
-/// What a pass starts from.
+/// Inputs of a pass.
 #[derive(Clone, Copy)]
 pub(super) struct Start<'a, 'm> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) store: &'a Store<'m>,
     pub(super) settings: Settings,
-    /// The claims of earlier passes.
+    /// Claims of earlier passes.
     pub(super) settled: &'a [Settled],
-    /// Where earlier passes placed pods.
+    /// Nodes on which earlier passes placed pods.
     pub(super) placed: &'a BTreeMap<PodKey, NodeName>,
     /// Pods that are not to be placed.
     pub(super) left_out: &'a BTreeMap<PodKey, String>,
-    /// Which nodes are taken to be going.
+    /// Nodes that are treated as being removed.
     pub(super) leaving: Leaving<'a>,
 }
 
-/// What is remembered of pods of one content.
+/// State of pods with one content.
 struct Content {
     requests: Amounts,
     volumes: Vec<Asked>,
     steps: Vec<Remembered>,
-    /// How many pods were placed when one of them failed last.
+    /// Number of placed pods when one of them last failed.
     failed_at: Option<usize>,
 }
 
-/// What is remembered of one step.
+/// State of one step.
 struct Remembered {
     step: Rc<Step>,
     /// Claims that will never hold such a pod.
     refused: Vec<bool>,
-    /// Nodes that may still hold one, in their order; `None` before it was looked.
+    /// Nodes that may still hold one, in their order; `None` before the first attempt.
     spots: Option<Vec<usize>>,
 }
 
@@ -75,11 +75,11 @@ pub(super) struct Pass<'a, 'm> {
     placements: usize,
 }
 
-/// Why no pool takes a pod: one reason for each.
+/// Reasons why no pool takes a pod, one for each pool.
 type Refusals = Vec<(String, No)>;
 
 impl<'a, 'm> Pass<'a, 'm> {
-    /// Reads everything that a pass needs.
+    /// Reads all inputs of a pass.
     pub(super) fn of(start: Start<'a, 'm>, memory: &'a mut Memory<'m>) -> Self {
         let Start { snapshot, store, settings, settled, placed, left_out, leaving } = start;
         let roll = Roll::of(snapshot, leaving, |pod| placed.contains_key(pod) || left_out.contains_key(pod));
@@ -116,8 +116,8 @@ impl<'a, 'm> Pass<'a, 'm> {
         pass
     }
 
-    /// Makes the first step of every content, in the order of the queue: groups count what is placed from the
-    /// start, whoever is placed first.
+    /// Builds the first step of every content, in the order of the queue: groups count all placements from the start,
+    /// whichever pod is placed first.
     fn read_contents(&mut self) {
         for class in &self.roll.classes {
             let volumes =
@@ -143,7 +143,7 @@ impl<'a, 'm> Pass<'a, 'm> {
         self.contents[class].steps.push(Remembered { step, refused: Vec::new(), spots: None });
     }
 
-    /// Works through the queue.
+    /// Processes the queue.
     pub(super) fn run(&mut self) {
         let mut queue: VecDeque<usize> = (0..self.roll.waiting.len()).collect();
         let mut length_at_push: BTreeMap<usize, usize> = BTreeMap::new();
@@ -188,7 +188,7 @@ impl<'a, 'm> Pass<'a, 'm> {
     /// Places a pod, giving up one preference after the other.
     ///
     /// # Errors
-    /// What each pool said at last.
+    /// The last reason of each pool.
     fn place(&mut self, waiting: usize) -> Result<(), Refusals> {
         let class = self.roll.waiting[waiting].class;
         let mut number = 0;
@@ -197,7 +197,7 @@ impl<'a, 'm> Pass<'a, 'm> {
                 Ok(()) => return Ok(()),
                 Err(refusals) => refusals,
             };
-            // What is reserved and held elsewhere is waited for, not done without.
+            // The pod waits for reserved capacity that other claims hold, and does not give up preferences instead.
             if refusals.iter().any(|(_, no)| matches!(no, No::Reserved)) {
                 return Err(refusals);
             }
@@ -289,7 +289,7 @@ impl<'a, 'm> Pass<'a, 'm> {
                 Err(no) => {
                     let is_deferred = matches!(no, No::Reserved);
                     refusals.push((name, no));
-                    // A lighter pool is no way around what is reserved in a heavier one.
+                    // A lighter pool does not replace the reserved capacity of a heavier one.
                     if is_deferred {
                         break;
                     }
@@ -329,7 +329,7 @@ impl<'a, 'm> Pass<'a, 'm> {
 }
 
 impl Pass<'_, '_> {
-    /// Returns that it is limits which refuse a pod a new claim, where the sizes that they forbid could hold it.
+    /// Returns that limits refuse a pod a new claim, if the sizes that they exclude could hold it.
     fn beyond_limits(&mut self, place: usize, attempt: Attempt<'_>) -> Option<No> {
         let template = &self.bench.templates[place];
         let mut kinds = template.kinds.clone();
@@ -347,7 +347,7 @@ impl Pass<'_, '_> {
         Some(No::Limits(template.exceeded(self.bench.shelf(template), fit.kinds())))
     }
 
-    /// Leaves out the burstable and HPC sizes that neither the pool nor the pod names.
+    /// Removes the burstable and HPC sizes that neither the pool nor the pod names.
     fn leave_out_unnamed(&self, kinds: &mut Bits, place: usize, attempt: Attempt<'_>) {
         let Bench { templates, memory, .. } = &self.bench;
         let (template, meetings) = (&templates[place], &memory.meetings);

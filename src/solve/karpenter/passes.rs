@@ -1,6 +1,7 @@
-//! Passes until nothing changes: what one leaves open the next may do, since it sees what the first made.
+//! Repeats passes until nothing changes: a pass sees the claims of earlier ones, and may place pods that these left
+//! over.
 //!
-//! Every claim becomes the cheapest node that it lets be launched. Nothing that runs is moved here.
+//! Every claim becomes the cheapest node that it allows. Never moves running pods.
 
 use std::collections::BTreeMap;
 
@@ -13,22 +14,22 @@ use super::settle::Settled;
 use super::store::Store;
 use super::{Ignored, PodError, Settings};
 
-/// What all passes together come to.
+/// Result of all passes.
 #[derive(Default)]
 pub(super) struct Passed {
-    /// The claims, in the order in which they were opened.
+    /// Claims, in the order in which they were opened.
     pub(super) settled: Vec<Settled>,
-    /// Where each pod is placed: a node that exists, or a claim.
+    /// Node of each placed pod: an existing node, or a claim.
     pub(super) placed: BTreeMap<PodKey, NodeName>,
-    /// The pods that no pool takes.
+    /// Pods that no pool takes.
     pub(super) errors: Vec<PodError>,
-    /// The pods that are passed over.
+    /// Skipped pods.
     pub(super) ignored: Vec<Ignored>,
-    /// The pods that are kept on a node that is going.
+    /// Pods that a budget keeps on a node that is being removed.
     pub(super) stuck: Vec<PodKey>,
 }
 
-/// Repeats passes until one places nothing. Each that does not places a pod, so that they end.
+/// Repeats passes until one places nothing. All earlier passes place a pod, so the loop ends.
 pub(super) fn passes(
     (snapshot, store): (&Snapshot, &Store<'_>),
     settings: Settings,

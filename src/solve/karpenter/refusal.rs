@@ -1,66 +1,66 @@
-//! Why a pod may not join: data while it is tried, words only when nothing else is left.
+//! Reasons why a pod may not join: data while pods are tried, text only at the end.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use crate::model::{LabelKey, ResourceName};
 
 use super::topology::{Constraint, Topology};
 
-/// The name of the rule that limits are.
+/// Name of the rule for limits.
 pub(super) const LIMITS: &str = "limits";
 
-/// Why a pod may not join.
+/// Reason why a pod may not join.
 #[derive(Clone, Debug)]
 pub(super) enum No {
     /// A taint is not tolerated.
     Taints,
-    /// Labels are other than asked for.
+    /// Labels do not match the requirements.
     Labels,
-    /// A port is taken.
+    /// A host port is in use.
     Ports,
-    /// Its volumes are elsewhere, or the node takes no more.
+    /// Its volumes are elsewhere, or the node attaches no more.
     Volumes,
     /// A constraint leaves no domain.
     Topology(Constraint),
     /// Several constraints choose domains that do not agree.
     TopologyDisagrees,
-    /// There is not enough room.
+    /// There is not enough free capacity.
     Room,
     /// No size is left.
     Sizes {
         /// Whether some size has the labels.
         has_labels: bool,
-        /// Whether some size with the labels can be had so.
+        /// Whether some size with the labels is available.
         has_offering: bool,
-        /// Whether some size has the room.
+        /// Whether some size has enough capacity.
         has_room: bool,
-        /// Whether daemonsets leave the ports of some size.
+        /// Whether DaemonSets leave the host ports free on some size.
         has_ports: bool,
     },
     /// Too few distinct values of labels are left.
     Variety(Vec<(LabelKey, u32)>),
-    /// Limits leave no size, or none that could hold the pod.
+    /// Limits allow no size, or none that could hold the pod.
     Limits(Vec<Exceeded>),
-    /// The limit on nodes, this one, leaves none.
+    /// The limit on nodes, with this value, is reached.
     NodesLimit(u64),
-    /// What is reserved is taken by other claims: a later pass may be luckier.
+    /// Other claims hold the reserved capacity; a later pass may succeed.
     Reserved,
 }
 
 /// A limit that sizes exceed.
 #[derive(Clone, Debug)]
 pub(super) struct Exceeded {
-    /// What is limited.
+    /// The limited resource.
     pub(super) name: ResourceName,
-    /// What the limit leaves.
+    /// Remainder of the limit.
     pub(super) left: i64,
-    /// The least that any of the sizes would take, where it is more than that.
+    /// Minimum that any of the sizes would take, if it exceeds the remainder.
     pub(super) least: Option<i64>,
 }
 
 impl No {
-    /// Returns whether the same pod is refused by the same claim for ever, as long as `is_alone`: where it is
-    /// placed does not depend on other pods.
+    /// Returns whether the same claim always refuses the same pod. `is_alone` tells that the pod's placement does not
+    /// depend on other pods.
     pub(super) const fn is_lasting(&self, is_alone: bool) -> bool {
         match self {
             Self::Taints | Self::Labels | Self::Ports | Self::Room => true,
@@ -69,7 +69,7 @@ impl No {
         }
     }
 
-    /// Returns the rule that says no, by the name that people read.
+    /// Returns the name that users see of the rule that refuses.
     pub(super) const fn rule(&self) -> &'static str {
         match self {
             Self::Taints => "taints",
@@ -87,7 +87,7 @@ impl No {
         }
     }
 
-    /// Says why.
+    /// Returns the reason as text.
     pub(super) fn said(&self, topology: &Topology<'_>) -> String {
         match self {
             Self::Taints => "a taint is not tolerated".to_owned(),

@@ -1,28 +1,28 @@
-//! What somebody else says no to: pods that are not to be placed, and nodes that are not to be removed.
+//! Refused decisions of Karpenter: pods that must not be placed, and nodes that must not be removed.
 //!
-//! Nothing is decided here; what is refused is left out when everything is worked out anew.
+//! Never decides anything; refused decisions are left out when everything is computed again.
 
 use std::collections::BTreeSet;
 use std::collections::btree_map::{BTreeMap, Entry};
 
 use crate::model::{DisruptionReason, NodeName, PodKey};
 
-/// What is left out, each with why.
+/// Refused decisions, each with the reason.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Refused {
-    /// Pods that are not to be placed.
+    /// Pods that must not be placed.
     pub pods: BTreeMap<PodKey, String>,
-    /// Those of them that kube-scheduler is not taken to bind either where there is room.
+    /// Those of them that kube-scheduler does not bind late either, even if capacity is free.
     pub late: BTreeSet<PodKey>,
-    /// Nodes that are not to be removed for these reasons.
+    /// Nodes that must not be removed for these reasons.
     pub removals: BTreeMap<(NodeName, DisruptionReason), String>,
-    /// Whether no node is to be removed at all.
+    /// Whether no node may be removed at all.
     pub keeps_nodes: bool,
 }
 
 impl Refused {
-    /// Adds that a node is not to be removed for a reason. One that carries nothing may be removed for that or for
-    /// want of use: both are refused together.
+    /// Adds that a node must not be removed for a reason. A node without pods may be removed as empty or as
+    /// underutilized, so both are refused together.
     pub fn removal(&mut self, node: &NodeName, reason: DisruptionReason, because: &str) {
         use DisruptionReason::{
             Deleted, Destroyed, Drifted, Empty, Excess, Expired, Underutilized, Unhealthy,
@@ -36,15 +36,15 @@ impl Refused {
         }
     }
 
-    /// Returns whether a node may be removed for a reason, as far as this says.
+    /// Returns whether these refusals allow the removal of a node for a reason.
     #[must_use]
     pub fn lets_go(&self, node: &NodeName, reason: DisruptionReason) -> bool {
         !self.keeps_nodes
             && (self.removals.is_empty() || !self.removals.contains_key(&(node.clone(), reason)))
     }
 
-    /// Adds what another says. A pod that is refused again was not placed by Karpenter any more, but bound late: then it
-    /// is not bound at all, and what was said first of it holds.
+    /// Adds other refusals. A pod that is refused again was not placed by Karpenter but bound late: it is then not
+    /// bound at all, and keeps its first reason.
     pub fn extend(&mut self, other: Self) {
         self.late.extend(other.late);
         for (pod, because) in other.pods {

@@ -1,6 +1,6 @@
-//! Why pods have no place and nodes stay, in words for people.
+//! Reasons, as text, why pods are unplaced and nodes are kept.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,11 +16,11 @@ use super::refusal::LIMITS;
 use super::refused::Refused;
 use super::{Ignored, PodError};
 
-/// Why nothing is made for a pod whose node is going.
+/// Reason why no node is created for a pod whose node is being removed.
 const STUCK: &str =
     "its node is going, and a PodDisruptionBudget never lets it be evicted: Karpenter makes nothing for it";
 
-/// Groups the pods that are placed nowhere by why that is.
+/// Groups the unplaced pods by reason.
 pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Vec<Unplaced> {
     let mut groups: BTreeMap<(String, String, Vec<String>), Vec<PodKey>> = BTreeMap::new();
     let mut add = |pod: &PodKey, rule: &str, because: &str, details: Vec<String>| {
@@ -28,7 +28,7 @@ pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Ve
     };
     for PodError { pod, reasons } in &passed.errors {
         let details = reasons.iter().map(|(pool, _, why)| format!("pool `{pool}`: {why}")).collect();
-        // A limit is what somebody set: a pool that only lacks that is the one to change.
+        // Users set limits, so a pool that fails only by a limit is the one to change.
         let limited = reasons.iter().find(|(_, rule, _)| *rule == LIMITS);
         match limited.or(reasons.first()) {
             Some((pool, rule, why)) => add(pod, rule, &format!("pool `{pool}`: {why}"), details),
@@ -66,7 +66,7 @@ pub(super) fn unplaced(passed: &Passed, refused: &Refused, beyond: Beyond) -> Ve
     unplaced
 }
 
-/// Returns the pods that wait for a gate.
+/// Returns the pods that wait for a scheduling gate.
 pub(super) fn held(snapshot: &Snapshot) -> Vec<Held> {
     let mut groups: BTreeMap<(String, String), Vec<PodKey>> = BTreeMap::new();
     for pod in &snapshot.pods {
@@ -84,7 +84,7 @@ pub(super) fn held(snapshot: &Snapshot) -> Vec<Held> {
     held.collect()
 }
 
-/// Returns the nodes that Karpenter would remove and that stay, by name, with why.
+/// Returns the nodes that Karpenter would remove but that are kept, by name, with the reason.
 pub(super) fn staying(refused: &Refused, removed: &[Removal]) -> Vec<(NodeName, String)> {
     let gone: BTreeSet<&NodeName> = removed.iter().map(|removal| &removal.node).collect();
     let mut staying: BTreeMap<&NodeName, &String> = BTreeMap::new();
@@ -94,7 +94,7 @@ pub(super) fn staying(refused: &Refused, removed: &[Removal]) -> Vec<(NodeName, 
     staying.into_iter().map(|(node, because)| (node.clone(), because.clone())).collect()
 }
 
-/// Returns why a drifted node stays that budgets and pods let go: Karpenter goes by what NodeClaims say.
+/// Returns why a drifted node is kept although budgets and pods allow its removal: Karpenter relies on NodeClaims.
 pub(super) fn why_drifted_stays(snapshot: &Snapshot, name: &NodeName) -> &'static str {
     let is_told = |node: &Node| node.name == *name && node.claimed.drift.is_some();
     match snapshot.nodes.iter().any(is_told) {
@@ -103,7 +103,7 @@ pub(super) fn why_drifted_stays(snapshot: &Snapshot, name: &NodeName) -> &'stati
     }
 }
 
-/// Returns the nodes of pools that carry nothing where no pod of the input is bound, with why they stay.
+/// Returns the nodes of pools that carry no pods, if no pod of the input is bound, with the reason why they are kept.
 pub(super) fn not_known_to_be_empty(snapshot: &Snapshot, target: &Target) -> Vec<(NodeName, String)> {
     let has_claims = snapshot.nodes.iter().any(|node| node.claim.is_some());
     let has_pods = snapshot.knows_running_pods();
@@ -118,7 +118,7 @@ pub(super) fn not_known_to_be_empty(snapshot: &Snapshot, target: &Target) -> Vec
     bare.filter_map(|node| Some((node.name.clone(), empty::unknown(node, has_claims, has_pods)?))).collect()
 }
 
-/// Adds why nodes stay that nothing is said of yet.
+/// Adds the reasons for kept nodes that have none yet.
 pub(super) fn add_staying(
     staying: &mut Vec<(NodeName, String)>,
     removed: &[Removal],

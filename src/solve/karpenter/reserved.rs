@@ -1,7 +1,7 @@
-//! Capacity that is paid for beforehand: how much of it is free, and which claim holds which of it.
+//! Reserved capacity: how much of it is free, and which claim holds which part of it.
 //!
-//! A claim holds all that it might be launched as, so that no two are planned onto the same. Nothing here
-//! chooses.
+//! A claim holds all reservations that it might be launched from, so no two claims are planned onto the same one. Never
+//! chooses one.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use crate::model::{CapacityType, InstanceType, Offering, label};
 /// The reservations that a claim holds.
 pub(super) type Held = BTreeSet<Arc<str>>;
 
-/// How many VMs of each reservation no claim holds.
+/// Number of VMs of each reservation that no claim holds.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reservations(BTreeMap<Arc<str>, u32>);
 
-/// Returns the reservation that an offering is of.
+/// Returns the reservation of an offering.
 pub(super) fn of(offering: &Offering) -> Option<&Arc<str>> {
     match offering.capacity_type {
         CapacityType::Reserved => offering.requirements.get(label::RESERVATION_ID)?.single(),
@@ -24,8 +24,8 @@ pub(super) fn of(offering: &Offering) -> Option<&Arc<str>> {
 }
 
 impl Reservations {
-    /// Counts what the instance types say is free. Where they differ the least counts; where they say
-    /// nothing, nothing is known to be free.
+    /// Counts the VMs that instance types report as free. If the counts differ, the lowest is used; without a count,
+    /// none is known to be free.
     pub(super) fn of<'k>(kinds: impl Iterator<Item = &'k InstanceType>) -> Self {
         let mut free: BTreeMap<Arc<str>, u32> = BTreeMap::new();
         for offering in kinds.flat_map(|kind| &kind.offerings) {
@@ -37,17 +37,17 @@ impl Reservations {
         Self(free)
     }
 
-    /// Returns whether nothing is reserved at all.
+    /// Returns whether there is no reservation at all.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Returns whether a claim that holds these may hold one more.
+    /// Returns whether a claim that holds these reservations may hold this one.
     pub(super) fn is_free(&self, id: &Arc<str>, held: &Held) -> bool {
         held.contains(id) || self.0.get(id).is_some_and(|free| *free > 0)
     }
 
-    /// Exchanges what a claim holds.
+    /// Replaces the reservations that a claim holds.
     pub(super) fn exchange(&mut self, before: &Held, after: &Held) {
         for id in after.difference(before) {
             if let Some(free) = self.0.get_mut(id) {

@@ -1,7 +1,7 @@
-//! The pods that are scheduled, in the order of the queue, and those that Karpenter passes over.
+//! The pods to schedule, in the order of the queue, and those that Karpenter skips.
 //!
-//! The order is that of requested CPU, then memory, then age and identity; priority is not looked at. The input
-//! has no ages, so that names decide. Nothing here knows what could hold a pod.
+//! The order is by requested CPU, then memory, then age and identity; priority is ignored. The input has no ages, so
+//! names decide. Never checks whether a pod fits.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -22,40 +22,41 @@ use super::{Ignored, guard};
 pub(super) struct Waiting<'a> {
     /// The pod.
     pub(super) pod: &'a Pod,
-    /// The number of its content.
+    /// Index of its content.
     pub(super) class: usize,
-    /// What its volumes take of drivers.
+    /// Volumes that it attaches, by driver.
     pub(super) mounts: Vec<Mount>,
 }
 
-/// What pods have in common that nothing can tell apart but their names and volumes' places.
+/// Content of pods that differ only in their names and in the volumes that they attach.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Class<'a> {
     /// Their namespace.
     pub(super) namespace: &'a Namespace,
-    /// What the scheduler reads of them.
+    /// Their spec, as the scheduler reads it.
     pub(super) spec: &'a PodSpec,
-    /// Where their volumes let them be.
+    /// Alternative node requirements of their volumes.
     pub(super) volumes: Vec<Requirements>,
-    /// Whether they need not move: nodes that want quiet do not take them.
+    /// Whether they need not move: nodes that wait for `consolidateAfter` do not take them.
     pub(super) is_chosen: bool,
 }
 
 /// The pods of a pass.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Roll<'a> {
-    /// What is to be placed, first come first.
+    /// Pods to place, in order.
     pub(super) waiting: Vec<Waiting<'a>>,
-    /// Their contents, by number.
+    /// Their contents, by index.
     pub(super) classes: Vec<Class<'a>>,
-    /// What is passed over.
+    /// Skipped pods.
     pub(super) ignored: Vec<Ignored>,
-    /// What must leave its node and is kept there by a budget, for good as far as that says.
+    /// Pods that must leave their node but that a budget keeps there, permanently as far as it says.
     pub(super) stuck: Vec<&'a PodKey>,
 }
 
 impl<'a> Roll<'a> {
-    /// Reads the pods that need a place and have none yet. `done` are placed already or not to be placed.
+    /// Reads the pods that need a node and have none yet. `done` selects those that are already placed or must not be
+    /// placed.
     pub(super) fn of(snapshot: &'a Snapshot, going: Leaving<'_>, done: impl Fn(&PodKey) -> bool) -> Self {
         let leaving: BTreeSet<&NodeName> =
             snapshot.nodes.iter().filter(|node| going.has(node)).map(|node| &node.name).collect();
@@ -98,10 +99,10 @@ impl<'a> Roll<'a> {
     }
 }
 
-/// Reads what a pod asks for beyond its content.
+/// Reads the requirements of a pod beyond its content.
 ///
 /// # Errors
-/// Why it is passed over.
+/// The reason why it is skipped.
 fn read(pod: &Pod, snapshot: &Snapshot) -> Result<Volumes, String> {
     let spec = &pod.spec;
     if spec.other_rules.contains_key(&SchedulingRule::MatchFields) {
@@ -125,7 +126,7 @@ fn read(pod: &Pod, snapshot: &Snapshot) -> Result<Volumes, String> {
     volumes::of(pod, &snapshot.storage)
 }
 
-/// Returns whether a pod that asks for this label is passed over.
+/// Returns whether a pod that asks for this label is skipped.
 fn is_restricted(key: &LabelKey) -> bool {
     const DOMAIN: &str = "karpenter.sh";
     const ASKABLE: [&str; 4] =

@@ -1,6 +1,6 @@
-//! Claims of earlier passes as the nodes that they become: the cheapest way to have them.
+//! Converts claims of earlier passes into the nodes that they become: their cheapest offering.
 //!
-//! Nothing is placed here.
+//! Never places a pod.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::model::{
 };
 use crate::solve::fit::labels::some_value;
 
-/// A node that a claim becomes, as it is bought.
+/// A node that a claim becomes, as bought.
 #[derive(Clone, Debug)]
 pub(super) struct Bought {
     /// Its pool.
@@ -20,47 +20,47 @@ pub(super) struct Bought {
     pub(super) size: SkuName,
     /// The zone.
     pub(super) zone: Zone,
-    /// How it is bought.
+    /// The capacity type.
     pub(super) capacity_type: CapacityType,
-    /// What was asked of its labels before anything was chosen.
+    /// Requirements on its labels before anything was chosen.
     pub(super) asked: Requirements,
-    /// The sizes that hold its first pods, the cheapest first.
+    /// Sizes that hold its first pods, the cheapest first.
     pub(super) sizes: Vec<SkuName>,
-    /// The pod for which it was opened.
+    /// Pod that it was opened for.
     pub(super) opened_for: PodKey,
-    /// The pods that are placed there, in their order.
+    /// Pods that are placed there, in their order.
     pub(super) pods: Vec<PodKey>,
-    /// Whether pods are there that were not thought of when its sizes were listed.
+    /// Whether it has pods that were not considered when its sizes were listed.
     pub(super) has_more: bool,
 }
 
 /// A claim of an earlier pass as a node.
 #[derive(Clone, Debug)]
 pub(super) struct Settled {
-    /// A name that is made up; it sorts in the order of making.
+    /// A generated name; it sorts in the order of creation.
     pub(super) name: NodeName,
-    /// How it is bought.
+    /// The node as bought.
     pub(super) bought: Bought,
-    /// What its labels are.
+    /// Its labels.
     pub(super) labels: Requirements,
     /// Its taints.
     pub(super) taints: Vec<Taint>,
-    /// What pods may use beside daemonsets.
+    /// Capacity for pods, beside DaemonSets.
     pub(super) room: Resources,
-    /// What daemonsets take of its ports.
+    /// Host ports that DaemonSets use.
     pub(super) ports: BTreeSet<HostPort>,
-    /// What it has in all.
+    /// Its total capacity.
     pub(super) capacity: Resources,
 }
 
-/// Returns the labels of a node of this size and offering of which so much was asked: one value each, those
-/// that may be absent left out.
+/// Returns the labels of a node of this size and offering with these requirements: one value each, without those that
+/// may be absent.
 pub(super) fn labels(asked: &Requirements, name: &NodeName, bought: [&Requirements; 2]) -> Requirements {
     let mut open = asked.clone();
     bought.into_iter().for_each(|requirements| open.add_all(requirements));
     let mut labels = Requirements::none();
     for (key, requirement) in open.iter().filter(|(_, requirement)| !requirement.accepts_absence()) {
-        // A label that only has to be there, or that the pool does not list, has no value before it is chosen.
+        // A label that only has to exist, or that the pool does not list, has no value before one is chosen.
         let value: Option<Arc<str>> = requirement.single().cloned().or_else(|| some_value(requirement));
         if let Some(value) = value {
             labels.add(key.clone(), Requirement::one(&value));

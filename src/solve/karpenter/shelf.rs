@@ -1,7 +1,6 @@
-//! The instance types of a class, found by what is asked of their labels: set operations over one table for
-//! each label.
+//! The instance types of a class, found by label requirements: set operations over one table for each label.
 //!
-//! Nothing here knows of pods, pools or room.
+//! Never looks at pods, pools or capacity.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -15,12 +14,12 @@ use crate::solve::intern::Bits;
 
 use super::reserved;
 
-/// The instance types that can be what is asked for.
+/// Instance types that satisfy requirements.
 #[derive(Clone, Debug)]
 pub(super) struct Stock {
-    /// Those whose own labels agree.
+    /// Types whose own labels agree.
     pub(super) agreeing: Bits,
-    /// Those of them that can be had so now.
+    /// Those of them that have a matching offering now.
     pub(super) sold: Bits,
 }
 
@@ -29,26 +28,26 @@ pub(super) struct Shelf<'a> {
     /// The types, by name.
     pub(super) kinds: Vec<&'a InstanceType>,
     places: BTreeMap<&'a str, usize>,
-    /// The tables that were asked for: few labels are, and a size has thirty.
+    /// Tables that were needed so far: few labels are used, and a size has thirty.
     columns: RefCell<BTreeMap<LabelKey, Rc<Column<'a>>>>,
-    /// Everything that labels of offerings are.
+    /// Distinct labels of offerings.
     placements: Vec<Requirements>,
-    /// For each type its available offerings, with the numbers of what their labels are.
+    /// Available offerings of each type, with the numbers of their labels.
     had: Vec<Vec<(usize, &'a Offering)>>,
 }
 
-/// Which types have which value of a label.
+/// The types with each value of a label.
 type Column<'a> = Vec<(&'a Requirement, Bits)>;
 
-/// The ways to have the types of a class that may be what is asked for.
+/// Offerings of a class that satisfy requirements.
 pub(super) struct Ways<'s, 'a> {
     shelf: &'s Shelf<'a>,
-    /// By the number of what labels of offerings are.
+    /// Whether offerings satisfy them, by the number of their labels.
     open: Vec<bool>,
     names_reservation: bool,
 }
 
-/// The way to have a type that costs least.
+/// The cheapest offering of a type.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cheapest<'k> {
     /// The type.
@@ -57,7 +56,7 @@ pub(super) struct Cheapest<'k> {
     pub(super) offering: &'k Offering,
 }
 
-/// What labels of offerings are, each once: few in one place differ, and they alone are compared in full.
+/// Distinct labels of offerings: few of one zone and capacity type differ, and only these are compared in full.
 #[derive(Default)]
 struct Placements<'a> {
     distinct: Vec<&'a Requirements>,
@@ -87,7 +86,7 @@ impl<'a> Shelf<'a> {
             let numbered = available.map(|offering| (placements.number(offering), offering));
             had.push(numbered.collect());
         }
-        // Of types of one name the first counts.
+        // Of types with the same name, the first counts.
         let places =
             kinds.iter().enumerate().rev().map(|(place, kind)| (kind.name.as_str(), place)).collect();
         let placements = placements.distinct.into_iter().cloned().collect();
@@ -109,12 +108,12 @@ impl<'a> Shelf<'a> {
         column
     }
 
-    /// Returns the place of a type.
+    /// Returns the index of a type.
     pub(super) fn place(&self, size: &str) -> Option<usize> {
         self.places.get(size).copied()
     }
 
-    /// Returns the types that can be what is asked for.
+    /// Returns the types that satisfy requirements.
     pub(super) fn stock(&self, wanted: &Requirements, catalog: &Catalog) -> Stock {
         let mut agreeing = Bits::all(self.kinds.len());
         for (key, requirement) in wanted.iter() {
@@ -135,7 +134,7 @@ impl<'a> Shelf<'a> {
         Stock { agreeing, sold }
     }
 
-    /// Returns the ways to have types as asked for.
+    /// Returns the offerings that satisfy requirements.
     pub(super) fn ways(&self, wanted: &Requirements, catalog: &Catalog) -> Ways<'_, 'a> {
         let may_be =
             |labels: &Requirements| labels.satisfied_by(wanted, |key| catalog.is_well_known(key)).is_ok();
@@ -154,8 +153,8 @@ impl<'a> Ways<'_, 'a> {
         open.map(|(_, offering)| *offering)
     }
 
-    /// Returns the cheapest way to have a type. A reserved one counts only where it is asked for by the reservation; an
-    /// unknown price is the last resort.
+    /// Returns the cheapest offering of a type. A reserved offering counts only if the requirements name the
+    /// reservation; an unknown price is the last resort.
     pub(super) fn cheapest(&self, place: usize) -> Option<Cheapest<'a>> {
         let kind = self.shelf.kinds[place];
         let counted = self
@@ -166,8 +165,8 @@ impl<'a> Ways<'_, 'a> {
 }
 
 impl Cheapest<'_> {
-    /// What sorts offerings as the Azure provider would choose: the cheapest; reserved, then spot; in a zone
-    /// rather than in none.
+    /// Returns the sort key of offerings, in the order of the Azure provider: the cheapest; reserved, then spot; zonal
+    /// before regional.
     fn rank(&self) -> (MicroUsdPerHour, u8, bool, Zone) {
         let Offering { zone, capacity_type, .. } = self.offering;
         let kind = match capacity_type {
@@ -178,7 +177,7 @@ impl Cheapest<'_> {
         (self.amount(), kind, zone.as_str() == crate::catalog::NO_ZONE, zone.clone())
     }
 
-    /// Returns what it costs; an unknown price is the highest.
+    /// Returns its price; an unknown price is the highest.
     pub(super) fn amount(&self) -> MicroUsdPerHour {
         self.offering.price.known().unwrap_or(MicroUsdPerHour(i64::MAX))
     }

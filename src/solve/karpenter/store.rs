@@ -1,6 +1,6 @@
-//! What is the same in every pass: the sizes of each class, and what was found out about them and about labels before.
+//! State that is equal in every pass: the sizes of each class, and cached results about them and about labels.
 //!
-//! It only saves work: nothing comes out differently for what is remembered.
+//! Caching only saves work: it never changes a result.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -18,35 +18,35 @@ use super::shelf::Stock;
 use super::template::{self, Shelves, Template};
 use super::topology::Universe;
 
-/// What is the same in every pass over worlds that differ in pods and nodes only.
+/// State that is equal in every pass over snapshots that differ only in pods and nodes.
 pub(super) struct Store<'m> {
-    /// Any of those worlds: its catalogue and its daemonsets count.
+    /// Any of those snapshots: only its catalogue and its DaemonSets are used.
     pub(super) snapshot: &'m Snapshot,
     /// The pools.
     pub(super) policy: &'m Policy,
-    /// What may be bought.
+    /// Offerings that may be bought.
     pub(super) market: &'m Market,
     /// The sizes of each class.
     pub(super) shelves: Shelves<'m>,
-    /// What was found out before.
+    /// Cached results.
     pub(super) memory: RefCell<Memory<'m>>,
-    /// What is reserved.
+    /// Reserved capacity.
     pub(super) reservations: Reservations,
 }
 
-/// What was found out about labels and sizes.
+/// Cached results about labels and sizes.
 pub(super) struct Memory<'m> {
-    /// What is asked of labels, as numbers.
+    /// Label requirements, as numbers.
     pub(super) meetings: Meetings<'m>,
     stocks: BTreeMap<(usize, Asked), Rc<Stock>>,
     drawn: BTreeMap<Columns, Rc<Drawn<'m>>>,
 }
 
-/// What pools can make, as long as limits leave room.
+/// Nodes that pools can create, as long as limits allow.
 pub(super) struct Drawn<'m> {
-    /// The templates of pools of which nothing is taken yet.
+    /// Templates of pools before anything is taken off their limits.
     pub(super) templates: Vec<Template<'m>>,
-    /// The values of labels that they can have.
+    /// Label values that these nodes can have.
     pub(super) universe: Universe<'m>,
 }
 
@@ -67,7 +67,7 @@ impl<'m> Store<'m> {
 }
 
 impl<'m> Memory<'m> {
-    /// Returns the sizes of a shelf that can be what is asked for.
+    /// Returns the sizes of a shelf that satisfy requirements.
     pub(super) fn stock(&mut self, store: &Store<'m>, shelf: usize, asked: Asked) -> Rc<Stock> {
         let wanted = self.meetings.get(asked);
         let found = || store.shelves.all[shelf].stock(wanted, &store.snapshot.catalog);
@@ -75,7 +75,7 @@ impl<'m> Memory<'m> {
         Rc::clone(stock)
     }
 
-    /// Returns what pools can make, where these resources are counted.
+    /// Returns the nodes that pools can create, if these resources are counted.
     pub(super) fn drawn(&mut self, store: &Store<'m>, columns: &Columns) -> Rc<Drawn<'m>> {
         if let Some(drawn) = self.drawn.get(columns) {
             return Rc::clone(drawn);

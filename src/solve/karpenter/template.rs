@@ -1,7 +1,7 @@
-//! What a pool's new nodes start as: labels, the sizes that it may use, what daemonsets take of each, and what
-//! its limits leave.
+//! Templates of a pool's new nodes: labels, usable sizes, requests of DaemonSets on each of these, and remaining
+//! limits.
 //!
-//! Pools are tried by weight, equal ones by name from the end. Nothing here knows of pods that wait.
+//! Pools are tried by weight, equal ones by name in reverse. Never looks at pending pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
@@ -19,32 +19,32 @@ use super::refusal::Exceeded;
 use super::shelf::Shelf;
 use super::store::{Memory, Store};
 
-/// What a pool's new nodes start as.
+/// Template of a pool's new nodes.
 #[derive(Clone)]
 pub(super) struct Template<'a> {
     /// The pool.
     pub(super) pool: &'a Pool,
-    /// The number of its shelf.
+    /// Index of its shelf.
     pub(super) shelf: usize,
-    /// What its nodes are before anything is asked.
+    /// Requirements of its nodes before any pod joins.
     pub(super) base: Asked,
-    /// The sizes that it may use.
+    /// Sizes that it may use.
     pub(super) kinds: Bits,
     /// The burstable and HPC ones among them.
     pub(super) to_name: Bits,
-    /// What pods may use of each size, beside its daemonsets.
+    /// Capacity of each size for pods, beside its DaemonSets.
     pub(super) rooms: Rc<[Amounts]>,
-    /// The number of the daemonsets of each size.
+    /// Index of the DaemonSet group of each size.
     pub(super) group_of: Rc<[usize]>,
-    /// What daemonsets take, by number.
+    /// DaemonSet groups, by index.
     pub(super) groups: Rc<[Group]>,
-    /// What is left of its limits; a resource that is not named is not limited.
+    /// Remaining limits; a resource that is not listed is not limited.
     pub(super) left: Resources,
-    /// How many more nodes it might have before the pass makes any.
+    /// Number of nodes that may be added before the pass creates any.
     pub(super) nodes_left: Option<i64>,
 }
 
-/// What the daemonsets of some sizes take.
+/// The DaemonSets of some sizes.
 pub(super) struct Group {
     /// Their requests.
     pub(super) requests: Amounts,
@@ -52,16 +52,16 @@ pub(super) struct Group {
     pub(super) ports: BTreeSet<HostPort>,
 }
 
-/// Returns whether some pool has a taint that only discourages.
+/// Returns whether some pool has a `PreferNoSchedule` taint.
 pub(super) fn has_soft_taints(templates: &[Template<'_>]) -> bool {
     templates.iter().flat_map(|template| &template.pool.taints).any(|taint| !taint.repels())
 }
 
-/// The shelves of all classes, and which is whose.
+/// The shelves of all classes, and the owner of each.
 pub(super) struct Shelves<'a> {
     pub(super) all: Vec<Shelf<'a>>,
     by_class: BTreeMap<&'a ClassName, usize>,
-    /// The shelves of pools that NodeOverlays are for.
+    /// Shelves of pools that have NodeOverlays.
     by_pool: BTreeMap<&'a PoolClass, usize>,
 }
 
@@ -83,15 +83,15 @@ impl<'a> Shelves<'a> {
         Self { all, by_class, by_pool }
     }
 
-    /// Returns the number of a pool's shelf.
+    /// Returns the index of a pool's shelf.
     pub(super) fn of_pool(&self, pool: &Pool) -> Option<usize> {
         let own = (pool.name.clone(), pool.class.clone());
         self.by_pool.get(&own).or_else(|| self.by_class.get(&pool.class)).copied()
     }
 }
 
-/// Returns the templates of all pools that nodes may be made of, in the order in which they are tried, as if the pools
-/// had no nodes yet.
+/// Returns the templates of all pools that can create nodes, in the order in which they are tried, as if the pools had
+/// no nodes yet.
 pub(super) fn templates<'m>(
     store: &Store<'m>,
     memory: &mut Memory<'m>,
@@ -135,13 +135,13 @@ pub(super) fn templates<'m>(
     made
 }
 
-/// The daemonsets of the sizes of a pool.
+/// The DaemonSets of the sizes of a pool.
 struct Daemons {
     group_of: Vec<usize>,
     groups: Vec<Group>,
 }
 
-/// Finds out which daemonsets come with which sizes of a pool. Startup taints keep no daemonset away.
+/// Determines which DaemonSets run on which sizes of a pool. Startup taints keep no DaemonSet away.
 fn daemons<'m>(
     store: &Store<'m>,
     memory: &mut Memory<'m>,
@@ -165,7 +165,7 @@ fn daemons<'m>(
         on.push((number, sizes));
     }
     let mut numbers: Interner<Vec<usize>> = Interner::new();
-    // What the pool may not use is in no group of its own.
+    // Sizes that the pool may not use have no group of their own.
     let mut group_of = vec![0; size];
     for place in kinds.iter() {
         let here: Vec<usize> =
@@ -186,7 +186,7 @@ fn daemons<'m>(
 }
 
 impl Template<'_> {
-    /// Takes what nodes of the pool have, and how many they are, off what its limits leave.
+    /// Subtracts the capacity and the number of the pool's nodes from its limits.
     pub(super) fn take(&mut self, (used, nodes): &(Resources, i64)) {
         let left = self.pool.limits.iter().map(|(name, limit)| {
             let left = limit.saturating_sub(used.get(name));
@@ -196,7 +196,7 @@ impl Template<'_> {
         self.nodes_left = self.nodes_left.map(|most| most - nodes);
     }
 
-    /// Returns the sizes whose whole capacity is within what limits leave.
+    /// Returns the sizes whose whole capacity is within the remaining limits.
     pub(super) fn within_limits(&self, shelf: &Shelf<'_>) -> Bits {
         let mut kinds = self.kinds.clone();
         for place in self.kinds.iter() {
@@ -208,7 +208,8 @@ impl Template<'_> {
         kinds
     }
 
-    /// Returns each limit that leaves too little for all of these sizes; where none does, each that does for some of them.
+    /// Returns each limit that leaves too little for all of these sizes; if there is none, each that leaves too little
+    /// for some of them.
     pub(super) fn exceeded(&self, shelf: &Shelf<'_>, kinds: &Bits) -> Vec<Exceeded> {
         let takes = |name| kinds.iter().map(move |place| shelf.kinds[place].capacity.get(name));
         let limits = |is_for_all: bool| {
@@ -224,8 +225,8 @@ impl Template<'_> {
         if for_all.is_empty() { limits(false) } else { for_all }
     }
 
-    /// Takes the largest of the sizes that a new claim may become. The number of nodes is not counted down: so
-    /// Karpenter has it, and a pass may go beyond it.
+    /// Subtracts the largest of the sizes that a new claim may become. The number of nodes is not counted down, as in
+    /// Karpenter, so a pass may exceed it.
     pub(super) fn take_largest(&mut self, shelf: &Shelf<'_>, kinds: &Bits) {
         let names: Vec<ResourceName> = self.left.iter().map(|(name, _)| name.clone()).collect();
         for name in names {
@@ -235,7 +236,7 @@ impl Template<'_> {
         }
     }
 
-    /// Returns the most that any of these sizes leaves to pods, resource by resource.
+    /// Returns the maximum capacity for pods of these sizes, resource by resource.
     pub(super) fn most(&self, kinds: &Bits) -> Amounts {
         let mut most: Option<Amounts> = None;
         for place in kinds.iter() {
@@ -247,8 +248,9 @@ impl Template<'_> {
         most.unwrap_or_default()
     }
 
-    /// Returns what daemonsets take at least of these sizes, as Karpenter counts it: sizes of equal daemonsets one
-    /// after the other, the less of each resource that the later names, and nothing of those that it does not.
+    /// Returns the minimum requests of DaemonSets on these sizes, as Karpenter counts them: groups of sizes with equal
+    /// DaemonSets one after the other, with the minimum of each resource that the later group names, and zero for the
+    /// others.
     pub(super) fn least_overhead(&self, kinds: &Bits) -> Amounts {
         let groups: BTreeSet<usize> = kinds.iter().map(|place| self.group_of[place]).collect();
         let none = vec![0; self.rooms.first().map_or(0, Vec::len)];

@@ -1,6 +1,6 @@
-//! What there is when a pass begins: which resources matter, what pools have, and which pods run where.
+//! State when a pass begins: relevant resources, the nodes of pools, and running pods.
 //!
-//! Nothing is placed here.
+//! Never places a pod.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,13 +15,13 @@ use super::roll::Roll;
 use super::settle::Settled;
 use super::topology::Ground;
 
-/// Gives every resource a column that a pod or a daemonset asks for.
+/// Creates a column for every resource that a pod or a DaemonSet requests.
 pub(super) fn columns(snapshot: &Snapshot, roll: &Roll<'_>) -> Columns {
     let pods = roll.classes.iter().map(|class| &class.spec.requests);
     Columns::of(pods.chain(snapshot.daemons.iter().map(|daemon| &daemon.spec.requests)))
 }
 
-/// Returns what the nodes of each pool have, and how many they are.
+/// Returns the capacity and the number of the nodes of each pool.
 pub(super) fn taken<'a>(
     snapshot: &'a Snapshot,
     leaving: Leaving<'_>,
@@ -39,7 +39,7 @@ pub(super) fn taken<'a>(
     taken
 }
 
-/// Returns the pods of each node, those that earlier passes placed included.
+/// Returns the pods of each node, including those that earlier passes placed.
 pub(super) fn bound<'a>(
     snapshot: &'a Snapshot,
     placed: &'a BTreeMap<PodKey, NodeName>,
@@ -55,7 +55,7 @@ pub(super) fn bound<'a>(
     bound
 }
 
-/// Returns the nodes as they count for topology, with the pods that run there and are not in the queue.
+/// Returns the nodes as topology counts them, with the running pods that are not in the queue.
 pub(super) fn grounds<'a>(
     (snapshot, leaving): (&'a Snapshot, Leaving<'_>),
     settled: &[Settled],

@@ -1,6 +1,6 @@
-//! `minValues`: how many distinct values of a label the sizes of a claim must offer.
+//! `minValues`: the number of distinct values of a label that the sizes of a claim must offer.
 //!
-//! Nothing here chooses sizes.
+//! Never chooses sizes.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::solve::intern::Bits;
 
 use super::shelf::Shelf;
 
-/// Returns the labels of which these sizes offer too few values, with how many they offer.
+/// Returns the labels of which these sizes offer too few values, with the number that they offer.
 pub(super) fn lacking(wanted: &Requirements, shelf: &Shelf<'_>, kinds: &Bits) -> Vec<(LabelKey, u32)> {
     let asked = wanted.iter().filter_map(|(key, requirement)| Some((key, requirement.min_values()?)));
     let lacking = asked.filter_map(|(key, least)| {
@@ -25,7 +25,7 @@ pub(super) fn lacking(wanted: &Requirements, shelf: &Shelf<'_>, kinds: &Bits) ->
     lacking.collect()
 }
 
-/// Asks for no more values than there are.
+/// Lowers `minValues` to the number of values that exist.
 pub(super) fn lowered(wanted: &Requirements, lacking: &[(LabelKey, u32)]) -> Requirements {
     let mut lowered = wanted.clone();
     for (key, count) in lacking {

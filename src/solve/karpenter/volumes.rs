@@ -1,7 +1,6 @@
-//! Volumes: where they let a pod be, and how many of them a node that exists may still take.
+//! Volumes: the nodes that they allow, and how many of them an existing node can still attach.
 //!
-//! How many volumes a node takes that is not there yet is not looked at, as in Karpenter. Nothing here reads
-//! the nodes' labels.
+//! The number of volumes that a new node can attach is ignored, as in Karpenter. Never reads the labels of nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,22 +12,22 @@ use crate::model::storage::{
 use crate::model::{NodeName, Pod, Requirements, label};
 use crate::solve::fit::claims;
 
-/// A volume that takes one of a driver's places on a node.
+/// A volume that takes one of a driver's slots on a node.
 pub(super) type Mount = (Arc<str>, VolumeClaimKey);
 
-/// What the volumes of a pod ask of its node.
+/// Requirements of a pod's volumes on its node.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Volumes {
-    /// What the node's labels must be for them: one of these. Empty asks for nothing.
+    /// Alternative requirements on the node's labels. Empty requires nothing.
     pub(super) alternatives: Vec<Requirements>,
-    /// What they take of drivers.
+    /// Volumes to attach, by driver.
     pub(super) mounts: Vec<Mount>,
 }
 
-/// Reads what the volumes of a pod ask for.
+/// Reads the requirements of a pod's volumes.
 ///
 /// # Errors
-/// Why the pod is not scheduled at all.
+/// The reason why the pod is not scheduled at all.
 pub(super) fn of(pod: &Pod, storage: &Storage) -> Result<Volumes, String> {
     let mut volumes = Volumes::default();
     let mut choices: Vec<Vec<Requirements>> = Vec::new();
@@ -68,7 +67,7 @@ fn of_claim(claim: &VolumeClaim, storage: &Storage) -> Result<Place, String> {
     if volume.is_deleting {
         return Err(format!("volume `{name}` of its claim `{key}` is being deleted"));
     }
-    // A volume that lies on one node is planned as if it could be made anew elsewhere.
+    // A volume that is local to one node is planned as if it could be created again elsewhere.
     let without_host = |term: &Requirements| {
         let kept = term.iter().filter(|(key, _)| !volume.is_local || key.as_str() != label::HOSTNAME);
         let mut rest = Requirements::none();
@@ -81,8 +80,9 @@ fn of_claim(claim: &VolumeClaim, storage: &Storage) -> Result<Place, String> {
     Ok((terms, volume.driver.clone()))
 }
 
-/// A claim without a volume: its class makes one where the pod runs, or, of a manifest, has made one before Karpenter looks
-/// at the pod, which every node reaches unless it is a disk, whose zone is known where its class allows but one.
+/// Returns the requirements of a claim without a volume. Its class creates the volume where the pod runs or, for a
+/// claim of a manifest, before Karpenter looks at the pod. Every node reaches such a volume unless it is a disk, whose
+/// zone is known if its class allows only one.
 fn unbound(
     (asked, phase): (&AskedClass, ClaimPhase),
     key: &VolumeClaimKey,
@@ -105,7 +105,7 @@ fn unbound(
     }
 }
 
-/// Returns every way to choose one term of each volume; ways that contradict themselves only where all do.
+/// Returns every combination of one term of each volume; contradictory ones only if all are.
 fn product(choices: &[Vec<Requirements>]) -> Vec<Requirements> {
     if choices.is_empty() {
         return Vec::new();
@@ -132,7 +132,7 @@ fn extended(
     joined.collect()
 }
 
-/// What volumes take of a node that exists.
+/// Volumes attached to an existing node.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Attached {
     limits: BTreeMap<Arc<str>, u32>,
@@ -140,21 +140,21 @@ pub(super) struct Attached {
 }
 
 impl Attached {
-    /// Reads how many volumes the drivers of a node take.
+    /// Reads how many volumes the drivers of a node can attach.
     pub(super) fn of(node: &NodeName, storage: &Storage) -> Self {
         let drivers = storage.drivers.get(node).into_iter().flatten();
         let limits = drivers.filter_map(|(name, driver)| Some((Arc::clone(name), driver.volumes_max?)));
         Self { limits: limits.collect(), used: BTreeMap::new() }
     }
 
-    /// Adds volumes. One that is there already takes nothing more.
+    /// Adds volumes. A volume that is already attached takes nothing more.
     pub(super) fn add(&mut self, mounts: &[Mount]) {
         for (driver, claim) in mounts {
             self.used.entry(Arc::clone(driver)).or_default().insert(claim.clone());
         }
     }
 
-    /// Returns whether these volumes may join.
+    /// Returns whether these volumes can be attached as well.
     pub(super) fn has_room(&self, mounts: &[Mount]) -> bool {
         let drivers: BTreeSet<&Arc<str>> = mounts.iter().map(|(driver, _)| driver).collect();
         drivers.into_iter().all(|driver| {

@@ -1,9 +1,8 @@
-//! A pod as it is tried: what it requires, with what it prefers taken for required, and how that is given up
-//! step by step when nothing holds it.
+//! Requirements of a pod while it is tried: preferences count as required, and are given up step by step if nothing
+//! holds the pod.
 //!
-//! The order of the steps is Karpenter's: alternatives of the node affinity, pod affinity, pod anti-affinity,
-//! preferred node affinity, spreading that may be passed over, taints that only discourage. Nothing here knows
-//! what there is.
+//! The order of the steps is Karpenter's: alternatives of the node affinity, pod affinity, pod anti-affinity, preferred
+//! node affinity, `ScheduleAnyway` spread constraints, `PreferNoSchedule` taints. Never looks at nodes or pools.
 
 use std::cmp::Reverse;
 
@@ -13,20 +12,20 @@ use crate::model::{
 
 use super::Preferences;
 
-/// What is asked for a pod at one step.
+/// Requirements of a pod at one step.
 #[derive(Clone, Debug)]
 pub(super) struct Wish {
-    /// Terms of the required node affinity that are left; only the first is looked at.
+    /// Remaining terms of the required node affinity; only the first is used.
     terms: Vec<Requirements>,
-    /// Preferred node affinity that is left, the heaviest first; only the first is looked at.
+    /// Remaining preferred node affinity, the heaviest first; only the first is used.
     preferred: Vec<Preferred<Requirements>>,
-    /// Preferred pod affinity that is left, the heaviest first.
+    /// Remaining preferred pod affinity, the heaviest first.
     preferred_affinity: Vec<Preferred<PodAffinityTerm>>,
-    /// Preferred pod anti-affinity that is left, the heaviest first.
+    /// Remaining preferred pod anti-affinity, the heaviest first.
     preferred_anti_affinity: Vec<Preferred<PodAffinityTerm>>,
-    /// Spread constraints that are left.
+    /// Remaining spread constraints.
     pub(super) spread: Vec<SpreadConstraint>,
-    /// What is tolerated.
+    /// Tolerations of the pod.
     pub(super) tolerations: Vec<Toleration>,
 }
 
@@ -40,7 +39,7 @@ fn heaviest_first<T: Clone>(terms: &[Preferred<T>], preferences: Preferences) ->
 }
 
 impl Wish {
-    /// Returns what is asked for at first.
+    /// Returns the requirements of the first step.
     pub(super) fn of(spec: &PodSpec, preferences: Preferences) -> Self {
         let is_kept = |constraint: &&SpreadConstraint| match preferences {
             Preferences::Respect => true,
@@ -56,8 +55,8 @@ impl Wish {
         }
     }
 
-    /// Returns what is asked for after one more thing is given up; `None` when nothing is left to give up.
-    /// `has_soft_taints` says whether some pool has a taint that only discourages.
+    /// Returns the requirements after one more is given up; `None` if nothing is left to give up. `has_soft_taints`
+    /// tells whether some pool has a `PreferNoSchedule` taint.
     pub(super) fn relaxed(&self, has_soft_taints: bool) -> Option<Self> {
         let mut next = self.clone();
         if next.terms.len() > 1 {
@@ -82,7 +81,7 @@ impl Wish {
         self.tolerations.contains(&SOFT)
     }
 
-    /// Returns what the node's labels must be without what is only preferred.
+    /// Returns the requirements on the node's labels, without preferences.
     pub(super) fn strict(&self, spec: &PodSpec) -> Requirements {
         let mut wanted = spec.node_selector.clone();
         if let Some(term) = self.terms.first() {
@@ -91,7 +90,7 @@ impl Wish {
         wanted
     }
 
-    /// Returns what the node's labels must be, the heaviest preference included.
+    /// Returns the requirements on the node's labels, including the heaviest preference.
     pub(super) fn wanted(&self, spec: &PodSpec) -> Requirements {
         let mut wanted = self.strict(spec);
         if let Some(preferred) = self.preferred.first() {
@@ -100,7 +99,7 @@ impl Wish {
         wanted
     }
 
-    /// Returns what the node selector and each term of the required node affinity that is left come to.
+    /// Returns the node selector combined with each remaining term of the required node affinity.
     pub(super) fn alternatives(&self, spec: &PodSpec) -> Vec<Requirements> {
         if self.terms.is_empty() {
             return vec![spec.node_selector.clone()];
@@ -127,6 +126,6 @@ impl Wish {
     }
 }
 
-/// What tolerates every taint that only discourages.
+/// Toleration of every `PreferNoSchedule` taint.
 const SOFT: Toleration =
     Toleration { key: None, value: None, effect: Some(Effect::PreferNoSchedule), seconds: None };

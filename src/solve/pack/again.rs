@@ -1,7 +1,8 @@
-//! A few nodes packed anew together, where that is cheaper: those first that cost most beside what their pods are worth.
+//! Large-neighbourhood search: repacks a few nodes together if that is cheaper, first those that cost most beyond the
+//! value of their pods.
 //!
-//! What all nodes came to one after the other leaves the last ones to make do with what was left. Nothing is left over
-//! that was placed, no limit is taken that was not, and only nodes of the same columns' pools change. Work is counted.
+//! Greedy covering fills one node after the other, so the last nodes get the leftovers. Never unplaces a pod or uses a
+//! limit that was not used before, and only changes nodes of the given columns. Work is counted.
 
 use std::collections::BTreeSet;
 
@@ -9,32 +10,33 @@ use super::packing::{Opened, Packing};
 use super::room::{Bench, SCALE};
 use super::{exact, improve, patterns, shares};
 
-/// How many nodes are packed anew at once.
+/// Numbers of nodes that are repacked together.
 const SIZES: [usize; 4] = [2, 3, 4, 6];
 
-/// How far apart in the order of waste the nodes of a group stand.
+/// Distances between the nodes of a group in the order of waste.
 const STRIDES: [usize; 6] = [1, 2, 3, 5, 8, 13];
 
-/// How many nodes others are looked for to go with.
+/// Maximum number of nodes that start a group.
 const SEEDS_MAX: usize = 400;
 
-/// Where the first way costs more by one of so many parts, no other is looked for: it is hardly ever cheaper by as much.
+/// If the first repacking costs more than the group by over one part of this many, no second one is tried: it is hardly
+/// ever cheaper by as much.
 const HOPELESS_PARTS: i64 = 10;
 
-/// How many classes a node may carry: those with more are as full as small pods make them.
+/// Maximum number of classes on a node: nodes with more are as full as small pods make them.
 const CLASSES_MAX: usize = 64;
 
-/// How many pairs of a class and a column are looked at for one group.
+/// Maximum number of pairs of a class and a column for one group.
 const LOOKED_AT_ONCE_MAX: usize = 2_000;
 
-/// How many are looked at for all groups together: so many at first, and more for each ten-thousandth of the cost that
-/// was saved, since where one group saved something others will; a million take about a second.
+/// Maximum number of pairs for all groups together: this many at first, and more for each ten-thousandth of the cost
+/// that was saved, because savings in one group make savings in others likely; a million pairs take about a second.
 const LOOKED_AT_FIRST: usize = 80_000;
 const LOOKED_FOR_MORE: usize = 10_000;
 const LOOKED_MAX: usize = 1_000_000;
 
-/// Packs groups of nodes of these columns anew as long as that saves anything. `values` says what pods are worth, and is
-/// asked only where there is something to pack.
+/// Repacks groups of nodes of these columns until that saves nothing more. `values` returns the pod values, and is
+/// called only if there is something to repack.
 pub(super) fn pack_again<'v>(
     bench: &Bench<'_>,
     columns: &[usize],
@@ -59,7 +61,7 @@ pub(super) fn pack_again<'v>(
         loop {
             let mut next =
                 || turns.find_map(|turn| Part::of(bench, (columns, packing, &order), (turn, &mut tried)));
-            // Two are looked at together, and what comes of them is taken in their order, whatever the number of threads.
+            // Two groups are repacked concurrently and their results taken in order, whatever the number of threads.
             let Some(one) = next() else { break };
             let other = next();
             looked += one.pairs() + other.as_ref().map_or(0, Part::pairs);
@@ -68,7 +70,7 @@ pub(super) fn pack_again<'v>(
             }
             let anew = |part: &Part| Some((part.group.clone(), part.anew(bench, values)?));
             let (first, second) = rayon::join(|| anew(&one), || other.as_ref().and_then(anew));
-            // What was found for the other is of nodes that have changed their places: it has another turn.
+            // The second result refers to indices of nodes that have changed, so that group is tried again.
             if let (Some(_), Some(other)) = (&first, &other) {
                 tried.remove(&other.nodes);
             }
@@ -84,14 +86,14 @@ pub(super) fn pack_again<'v>(
     }
 }
 
-/// Returns how many pairs may be looked at where what all nodes cost fell from `before` to `now`.
+/// Returns how many pairs may be examined after the cost of all nodes fell from `before` to `now`.
 fn allowed(before: i64, now: i64) -> usize {
     let saved = i128::from(before.saturating_sub(now)) * 10_000 / i128::from(before.max(1));
     let more = usize::try_from(saved).unwrap_or(0).saturating_mul(LOOKED_FOR_MORE);
     LOOKED_MAX.min(LOOKED_AT_FIRST + more)
 }
 
-/// Which nodes go together: those from the `seed`-th on in the order of waste, so many, and so far apart.
+/// Selection of a group: this many nodes from the `seed`-th on in the order of waste, this far apart.
 #[derive(Clone, Copy)]
 struct Turn {
     seed: usize,
@@ -104,7 +106,7 @@ fn turns() -> impl Iterator<Item = Turn> {
     sizes.flat_map(|(stride, size)| (0..SEEDS_MAX).map(move |seed| Turn { seed, size, stride }))
 }
 
-/// Returns the nodes that may change, the one first that costs most beside what its pods are worth.
+/// Returns the nodes that may change, those that cost most beyond the value of their pods first.
 fn by_waste(
     bench: &Bench<'_>,
     values: &[i128],
@@ -122,7 +124,7 @@ fn by_waste(
     order
 }
 
-/// Returns a node and some after it whose pods and its own may share columns.
+/// Returns a group: a node and later ones whose pods may use its column, or whose columns its pods may use.
 fn group(bench: &Bench<'_>, packing: &Packing, order: &[usize], turn: Turn) -> Option<Vec<usize>> {
     let first = *order.get(turn.seed)?;
     let reaches = |from: usize, to: usize| {
@@ -139,22 +141,22 @@ fn group(bench: &Bench<'_>, packing: &Packing, order: &[usize], turn: Turn) -> O
     (group.len() == turn.size).then_some(group)
 }
 
-/// The pods of a few nodes, to be packed anew.
+/// The pods of a few nodes, to be repacked.
 struct Part {
-    /// The places of the nodes, and the nodes.
+    /// Indices of the nodes, and the nodes.
     group: Vec<usize>,
     nodes: Vec<Opened>,
-    /// Their nodes taken away, and nothing else to place.
+    /// A packing without nodes, in which only their pods are left to place.
     empty: Packing,
     classes: Vec<usize>,
-    /// The columns that some of them may stand on and that cost less than all their nodes.
+    /// Columns that some of the pods may use and that cost less than all the nodes together.
     columns: Vec<usize>,
-    /// What their nodes cost.
+    /// Cost of the nodes.
     cost: i64,
 }
 
 impl Part {
-    /// Takes the nodes whose turn it is; `None` where there are none, they were tried before, or that is too much to look at.
+    /// Takes the nodes of a turn; `None` if there are none, they were tried before, or there are too many pairs.
     fn of(
         bench: &Bench<'_>,
         (columns, packing, order): (&[usize], &Packing, &[usize]),
@@ -191,12 +193,12 @@ impl Part {
         self.classes.len() * self.columns.len()
     }
 
-    /// Returns the cheapest way that was found, where it is cheaper than before and leaves nothing.
+    /// Returns the cheapest repacking found, if it is cheaper than before and places every pod.
     fn anew(&self, bench: &Bench<'_>, values: &[i128]) -> Option<Packing> {
         let Self { empty, classes, columns, cost, .. } = self;
         let problem = bench.problem;
         let mut found = Vec::new();
-        // What looks at every division knows neither limits nor commitments.
+        // The exact search ignores limits and commitments.
         let exact = exact::place(bench, columns, (classes, exact::FEW_STATES_MAX), empty);
         found.extend(exact.filter(|packing| packing.ledger.is_kept(&empty.ledger)));
         if found.is_empty() {

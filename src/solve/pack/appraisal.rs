@@ -1,6 +1,6 @@
-//! What pods are worth where all that may go does: worked out once, for all the worlds in which less goes.
+//! Pod values for the case that all removable nodes are removed, computed once for all cases with fewer removals.
 //!
-//! A guess, as every value of pods is: it decides which patterns are used, and never what is allowed.
+//! They are a guess, like all pod values: they decide which patterns are used, and never what is allowed.
 
 use std::collections::BTreeMap;
 
@@ -17,19 +17,19 @@ use super::problem::Class;
 use super::room::Bench;
 use super::{Effort, Problem, columns};
 
-/// What pods are worth on nodes of each weight, the heaviest first, as far as those take them.
+/// Pod values on nodes of each weight, the heaviest first, for the pods that those nodes can hold.
 #[derive(Debug, Default)]
 pub(in crate::solve) struct Appraisal {
     dimensions: Vec<Dimension>,
-    /// What the pods of each class need, one amount a dimension: more than one of them, where they stand for others.
+    /// Needs of each class, one amount per dimension; those of several pods if one represents others.
     needs: Vec<Vec<i64>>,
-    /// What a pod is worth, with its class.
+    /// Value of each pod, with its class.
     tiers: Vec<BTreeMap<PodKey, (i128, usize)>>,
 }
 
 impl Appraisal {
-    /// Returns what the pods of each class are worth on nodes of these columns, which are of one weight: what they are
-    /// alone where none are left to place, or they have no place there. Nothing where one was not looked at.
+    /// Returns the values of the pods of each class on these columns, which have one weight. A class that has no pods
+    /// left or does not fit keeps its value in `first`. Returns `None` if a class was not appraised.
     pub(super) fn values(
         &self,
         problem: &Problem,
@@ -58,7 +58,7 @@ impl Appraisal {
     }
 }
 
-/// Works out what all these pods are worth together; the ledger knows no limits.
+/// Computes the values of all these pods together; the ledger has no limits.
 pub(in crate::solve) fn appraised(
     demand: &Demand,
     (supply, memo): (&Supply<'_>, &Memo),

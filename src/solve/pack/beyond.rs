@@ -1,6 +1,6 @@
-//! Whether what waits takes more than limits leave, however it is packed: a node counts for no less than its pods may use.
+//! Detects pods that exceed limits however they are packed: a node counts for no less than its pods may use.
 //!
-//! It is asked before anything is packed, and `false` says nothing. Nodes and money are not looked at.
+//! The check runs before anything is packed, and `false` proves nothing. Limits on nodes and cost are ignored.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use super::dimension::Dimension;
 use super::problem::{Class, Problem};
 use crate::solve::fit::limits::{Charges, Counter, Ledger};
 
-/// Returns whether nodes of these columns, each of which takes so much of limits, exceed one where everything has a place.
+/// Returns whether placing all pods on nodes of these columns, with these charges, exceeds a limit.
 pub(super) fn is_beyond(problem: &Problem, charges: &[Charges], ledger: &Ledger) -> bool {
     let dimensions = problem.dimensions.iter().enumerate();
     let mut resources = dimensions.filter_map(|(place, dimension)| match dimension {
@@ -25,7 +25,8 @@ pub(super) fn is_beyond(problem: &Problem, charges: &[Charges], ledger: &Ledger)
     })
 }
 
-/// Returns whether pods that only stand where these counters count need more of a dimension than is left of them all.
+/// Returns whether pods that only fit nodes counted by these counters need more of a dimension than the counters have
+/// left in total.
 fn exceeds((problem, place): (&Problem, usize), charges: &[Charges], left: &[Option<i64>]) -> bool {
     let counter = |column: usize| {
         let room = problem.columns[column].room[place];
@@ -49,7 +50,7 @@ fn exceeds((problem, place): (&Problem, usize), charges: &[Charges], left: &[Opt
     needed > left
 }
 
-/// Returns the columns of which an empty node holds a pod.
+/// Returns the columns whose empty nodes hold a pod of the class.
 fn columns(problem: &Problem, class: &Class) -> Vec<usize> {
     let reached = &problem.accesses[class.access].columns;
     let holds = |column: &usize| {
@@ -72,7 +73,7 @@ mod tests {
 
     const CORES: i64 = 1_000;
 
-    /// A column of a pool whose nodes have so many cores for pods.
+    /// A column of a pool whose nodes have this many cores for pods.
     fn column(pool: usize, cores: i64) -> Column {
         Column {
             pool,
@@ -89,7 +90,7 @@ mod tests {
         }
     }
 
-    /// So many pods of so many cores that may stand on these columns, by the number of the set.
+    /// A class of this many pods with this many cores each that may use the columns of this access.
     fn class(access: usize, cores: i64, pods: usize) -> Class {
         let pod = |number| (Reverse(0), PodKey::new("default", format!("{access}-{number}")), 0);
         Class {
@@ -121,7 +122,7 @@ mod tests {
         }
     }
 
-    /// Pools `a` and `b`, each with so many cores of its limit left.
+    /// Pools `a` and `b`, each with this many cores left of its limit.
     fn pools(left: [i64; 2]) -> Ledger {
         let mut ledger = Ledger::default();
         for (name, left) in ["a", "b"].into_iter().zip(left) {

@@ -1,9 +1,9 @@
-//! What a node of one offering must be able to become beside it: the choice among enough values (`minValues`) that
-//! leaves the most room.
+//! Choices for `minValues`: the alternatives of a node's offering that provide enough distinct values and leave the
+//! most free capacity.
 //!
-//! A claim lists sizes, zones and capacity types each for itself, so that what it names comes as a block. A choice
-//! follows from the pool and a set of its offerings alone, whatever is tried with pods: it is remembered beside the
-//! supply. No pod is looked at here.
+//! A claim lists sizes, zones and capacity types independently, so its offerings always form a block. A choice depends
+//! only on the pool and a set of its offerings, whatever pods are tried, so it is cached beside the supply. Never looks
+//! at pods.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -19,37 +19,36 @@ use super::columns;
 use super::dimension::{self, Dimension};
 use super::variety::Way;
 
-/// How many sets of offerings of a pool are remembered: trials put pods of the same needs into other zones.
+/// Maximum number of cached sets of offerings per pool: trials place pods with the same needs in other zones.
 const SETS_MAX: usize = 128;
 
-/// What rosters are found again by: the pool by its place, what is counted of a node, and the open labels that
-/// somebody asks about.
+/// Cache key of a roster: the index of the pool, the dimensions of a node, and the open labels that pods ask for.
 pub(in crate::solve) type Roll = (usize, Vec<Dimension>, BTreeSet<LabelKey>);
 
-/// The ways to have a node of a pool, in numbers.
+/// The offerings of a pool, in numbers.
 pub(in crate::solve) struct Roster {
     pub(super) ways: Vec<Way>,
-    /// The first way of each size.
+    /// First offering of each size.
     starts: Vec<usize>,
-    /// What pods may use, one amount a dimension.
+    /// Capacity for pods, one amount per dimension.
     pub(super) rooms: Vec<Vec<i64>>,
-    /// The values of each label that the pool asks about.
+    /// Values of each label with `minValues`.
     values: Vec<Vec<Vec<Arc<str>>>>,
-    /// Equal where labels may still become the same and the same host ports are taken.
+    /// Equal for offerings with the same possible label values and the same host ports in use.
     likes: Vec<usize>,
-    /// The zone and the capacity type.
+    /// Zone and capacity type.
     spots: Vec<(usize, usize)>,
-    /// The place by price, then by name.
+    /// Rank by price, then by name.
     ranks: Vec<usize>,
-    /// By size and spot.
+    /// Offerings by size and spot.
     places: BTreeMap<(usize, (usize, usize)), usize>,
-    /// Whether the pool asks for a variety of zones or capacity types.
+    /// Whether `minValues` applies to zones or capacity types.
     is_about_place: bool,
     choices: Mutex<BTreeMap<Set, Arc<Choices>>>,
 }
 
 impl Roster {
-    /// Lists the ways of a pool.
+    /// Lists the offerings of a pool.
     pub(super) fn of(pool: &PoolSupply<'_>, dimensions: &[Dimension], open: &BTreeSet<LabelKey>) -> Self {
         let by_place = [label::ZONE, label::CAPACITY_TYPE];
         let mut roster = Self {
@@ -91,12 +90,12 @@ impl Roster {
         roster
     }
 
-    /// Returns the number of a way.
+    /// Returns the number of an offering.
     pub(super) fn number(&self, (kind, usable): Way) -> usize {
         self.starts[kind] + usable
     }
 
-    /// Returns what is chosen among a set, as far as that was asked before.
+    /// Returns the choices of a set, from the cache if they are there.
     pub(super) fn choices(&self, set: Set) -> Arc<Choices> {
         let mut kept = held(&self.choices);
         if let Some(choices) = kept.get(&set) {
@@ -110,27 +109,27 @@ impl Roster {
         choices
     }
 
-    /// Returns where a way must stand to stand in for one: with the like of it, and where the pool asks for no variety
-    /// of places, in the same one.
+    /// Returns the group in which offerings can replace each other: they have equal labels and ports and, unless
+    /// `minValues` applies to zones or capacity types, the same spot.
     fn group(&self, way: usize) -> Group {
         (self.likes[way], (!self.is_about_place).then_some(self.spots[way]))
     }
 }
 
-/// Ways that hold some pod, and how much of a choice they must be.
+/// Offerings that hold some pod, and the number of distinct values that `minValues` requires.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Set {
     pub(super) ways: Bits,
     pub(super) asked: Vec<u32>,
 }
 
-/// What else a node must be able to become, and the room that is left on all of that.
+/// Alternatives that a node must have, and the capacity that all of them provide.
 pub(super) type Chosen = (Vec<Way>, Vec<i64>);
 
-/// What ways have in common that may stand in for each other: the like, and the place where that matters.
+/// Common properties of offerings that can replace each other: the like, and the spot if it matters.
 type Group = (usize, Option<(usize, usize)>);
 
-/// What is chosen among a set, for each way of it.
+/// The choice for each offering of a set.
 pub(super) struct Choices {
     pub(super) set: Set,
     groups: BTreeMap<Group, Vec<usize>>,
@@ -144,8 +143,8 @@ impl Choices {
         Self { set, groups, chosen: roster.ways.iter().map(|_| OnceLock::new()).collect() }
     }
 
-    /// Chooses what a node of an offering of the set must be able to become beside it: whatever brings a value that is
-    /// missing, what costs the least room first. Nothing is returned where there is no such choice.
+    /// Chooses the alternatives of an offering of the set: those that add a missing value, the smallest loss of
+    /// capacity first. Returns `None` if there is no such choice.
     pub(super) fn chosen(&self, roster: &Roster, own: usize) -> Option<&Chosen> {
         if !self.set.ways.has(own) {
             return None;
@@ -169,8 +168,8 @@ impl Choices {
         None
     }
 
-    /// Returns what may stand in for an offering, by what it lacks of its room, then in the same place, then by
-    /// price. What stands elsewhere is looked at only where it brings something.
+    /// Returns the possible alternatives of an offering, by the capacity that they lack, then those in the same spot,
+    /// then by price. Other spots are considered only if they can add a value.
     fn candidates(&self, roster: &Roster, own: usize) -> BinaryHeap<Reverse<(i64, bool, usize, usize)>> {
         let group = self.groups.get(&roster.group(own));
         let others = group.into_iter().flatten().copied().filter(|way| *way != own);
@@ -184,8 +183,8 @@ impl Choices {
     }
 }
 
-/// Offerings that a claim lists, while they become enough. It lists sizes, zones and capacity types each for itself:
-/// whatever they let be launched together must be of the set.
+/// Offerings that a claim lists, until they provide enough values. It lists sizes, zones and capacity types
+/// independently: all their combinations must be in the set.
 struct Growing<'r> {
     roster: &'r Roster,
     set: &'r Set,
@@ -219,7 +218,7 @@ impl<'r> Growing<'r> {
         })
     }
 
-    /// Takes an offering with all that comes together by it, if all of that is of the set.
+    /// Adds an offering and all combinations that it makes possible, if they are all in the set.
     fn take(&mut self, way: usize) -> bool {
         let roster = self.roster;
         let listed = || self.taken.iter().copied().chain([way]);

@@ -1,4 +1,4 @@
-//! The columns of a packing problem: made from offerings, without those that another one beats.
+//! Builds the columns of a packing problem from offerings, without dominated ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,7 @@ use super::problem::Column;
 use super::stock::PoolReaches;
 use super::variety;
 
-/// What a node of unknown price counts as beside its size: more than any fleet costs, so that it is tried
-/// only when nothing priced fits.
+/// Base cost of a node of unknown price: more than any fleet costs, so it is tried only if nothing with a price fits.
 const UNKNOWN_COST: i64 = 1_000_000_000_000;
 
 /// Returns whether a column's price is known.
@@ -26,11 +25,11 @@ pub(super) const fn is_priced(column: &Column) -> bool {
     column.cost < UNKNOWN_COST
 }
 
-/// What a thousandth of a core counts as where the price is unknown: dearer than any size that has a price,
-/// so that such a node is no larger than it must be.
+/// Cost of a thousandth of a core if the price is unknown: more than any size that has a price, so such a node is no
+/// larger than necessary.
 const UNKNOWN_COST_PER_MILLI_CPU: i64 = 10_000;
 
-/// Returns whether a column's nodes can be what an alternative asks for.
+/// Returns whether a column's nodes satisfy an alternative.
 pub(super) fn serves(column: &Column, reach: &Reach, supply: &Supply<'_>) -> bool {
     let kinds = &supply.pools[column.pool].kinds;
     let has = |(kind, usable): (usize, usize)| {
@@ -40,7 +39,7 @@ pub(super) fn serves(column: &Column, reach: &Reach, supply: &Supply<'_>) -> boo
     has((column.kind, column.usables[0])) && others.copied().all(has)
 }
 
-/// Returns every column: the cheapest offerings of a size that serve the same pods.
+/// Returns all columns: the cheapest offerings of a size that serve the same pods.
 pub(super) fn all(
     supply: &Supply<'_>,
     reaches: &[PoolReaches],
@@ -69,7 +68,7 @@ pub(super) fn all(
                     choice: None,
                 };
                 column.charges = charges(&column, supply, ledger, book);
-                // Many subscriptions have a quota of nothing for most families.
+                // Many subscriptions have a quota of zero for most families.
                 if ledger.lacks_quota(&column.charges) {
                     continue;
                 }
@@ -90,8 +89,8 @@ pub(super) fn all(
     supply.pools.par_iter().enumerate().flat_map_iter(of_pool).collect()
 }
 
-/// Returns the column again for every commitment to its size: only what stands beside the VM is new cost, with what
-/// choosing counts for the VM.
+/// Returns the column again for every commitment to its size. Only the cost beside the VM is new, with the price
+/// premium of the VM.
 fn committed(column: &Column, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) -> Vec<Column> {
     let kind = &supply.pools[column.pool].kinds[column.kind];
     let usable = &kind.offerings[column.usables[0]];
@@ -107,7 +106,7 @@ fn committed(column: &Column, supply: &Supply<'_>, ledger: &Ledger, book: &Price
     left.into_iter().map(of).collect()
 }
 
-/// Returns what a node of the column takes of limits, and of the commitment that pays for its VM.
+/// Returns a node's charges against limits and against the commitment that pays for its VM.
 pub(super) fn charges(
     column: &Column,
     supply: &Supply<'_>,
@@ -137,7 +136,7 @@ fn cost(kind: &Kind<'_>, usable: &Usable<'_>) -> i64 {
     }
 }
 
-/// Numbers the placements of a pool: equal numbers serve the same pods.
+/// Numbers the placements of a pool: those with equal numbers serve the same pods.
 fn alike(pool: &PoolSupply<'_>, reaches: &PoolReaches) -> BTreeMap<usize, usize> {
     let mut signatures: Interner<Vec<bool>> = Interner::new();
     let mut distinct: Vec<&Bits> = Vec::new();
@@ -157,9 +156,9 @@ fn alike(pool: &PoolSupply<'_>, reaches: &PoolReaches) -> BTreeMap<usize, usize>
     alike
 }
 
-/// Returns the offerings of a size in groups that serve the same pods, each without its dearer ones. Zone
-/// `0` stands in a group only where nothing zonal does that is had as easily: being in a zone costs nothing. Where there
-/// are quotas, spot counts for another than what is bought on demand, so that each has groups of its own.
+/// Returns the offerings of a size in groups that serve the same pods, each without the more expensive ones. A zone
+/// costs nothing, so zone `0` is in a group only if its premium is lower than that of all zonal offerings. If there are
+/// quotas, spot and on-demand have groups of their own because they count against different quotas.
 fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>, has_quotas: bool) -> Vec<Vec<usize>> {
     let mut groups: BTreeMap<(usize, usize, Option<CapacityType>), Vec<usize>> = BTreeMap::new();
     for (place, usable) in kind.offerings.iter().enumerate() {
@@ -178,14 +177,14 @@ fn groups(kind: &Kind<'_>, alike: &BTreeMap<usize, usize>, has_quotas: bool) -> 
         }
         let cheapest = group.iter().map(|place| cost(kind, &kind.offerings[*place])).min();
         group.retain(|place| Some(cost(kind, &kind.offerings[*place])) == cheapest);
-        // One capacity type a column: at equal prices what is not taken back is better.
+        // One capacity type per column: at equal prices, capacity that is not evicted is better.
         let first = group.iter().map(|place| kind.offerings[*place].offering.capacity_type).min();
         group.retain(|place| Some(kind.offerings[*place].offering.capacity_type) == first);
     }
     groups.into_values().collect()
 }
 
-/// Returns what the labels may still become that pods ask different values of.
+/// Returns the values that labels may still get, for the labels of which pods ask for different values.
 pub(super) fn open(
     pool: &PoolSupply<'_>,
     (kind, usable): (&Kind<'_>, &Usable<'_>),
@@ -204,8 +203,8 @@ pub(super) fn open(
     open
 }
 
-/// Leaves out every column that another one of its pool beats or equals in price, room, limits and the pods
-/// that it serves; sorts the rest by price, zonal ones first, then by size.
+/// Drops every column that another one of its pool dominates or equals in price, capacity, limits and the pods that it
+/// serves; sorts the rest by price, zonal ones first, then by size.
 pub(super) fn undominated(
     columns: Vec<Column>,
     reaches: &[PoolReaches],
@@ -240,7 +239,7 @@ pub(super) fn undominated(
     kept.map(|((column, _), _)| column).collect()
 }
 
-/// Returns of each column of one pool, the cheapest first, whether none before it beats it.
+/// Returns for each column of a pool, the cheapest first, whether no earlier one dominates it.
 fn unbeaten(columns: &[(Column, Bits)], supply: &Supply<'_>) -> Vec<bool> {
     let mut kept: Vec<&(Column, Bits)> = Vec::new();
     let kept_of = columns.iter().map(|served| {
@@ -256,7 +255,7 @@ fn unbeaten(columns: &[(Column, Bits)], supply: &Supply<'_>) -> Vec<bool> {
     kept_of.collect()
 }
 
-/// Returns whether `better`, which is not dearer, holds all that `column` holds and takes no more of limits.
+/// Returns whether `better`, which costs no more, holds all that `column` holds and takes no more of limits.
 fn beats(better: &Column, column: &Column, supply: &Supply<'_>) -> bool {
     let overheads = &supply.pools[column.pool].overheads;
     let (ours, theirs) = (&overheads[better.overhead].ports, &overheads[column.overhead].ports);

@@ -1,6 +1,6 @@
-//! What packing counts of a node: resources, and the volumes of drivers that attach only so many.
+//! Dimensions of a node's capacity: resources, and volumes of drivers with a limit per node.
 //!
-//! Only how amounts become numbers; whether a pod may stand somewhere is not decided here.
+//! Only converts amounts to numbers. Never decides whether a pod may run on a node.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::solve::demand::{Ask, Shape};
 use crate::solve::fit::mounts::Mounted;
 use crate::solve::supply::{Kind, Supply};
 
-/// What one volume counts as: enough that what is left of a node can be weighed in parts of one.
+/// Amount of one volume: large enough that the free capacity of a node can be weighed in parts of one.
 const VOLUME: i64 = 1 << 20;
 
-/// How many volumes a node takes of whose size nobody has said it: more than the pods of one node use.
+/// Number of volumes of a node whose size has no known limit: more than the pods of one node use.
 const UNLIMITED: usize = 1 << 12;
 
-/// What is counted of a node.
+/// A dimension of a node's capacity.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve) enum Dimension {
     /// A resource.
@@ -26,8 +26,8 @@ pub(in crate::solve) enum Dimension {
     Volumes(Arc<str>),
 }
 
-/// Returns every resource that anything asks for, pods, and the drivers of volumes that are asked for and of which nodes of
-/// some size take only so many.
+/// Returns every requested resource, pods, and the drivers of requested volumes that have a limit on nodes of some
+/// size.
 pub(super) fn all(shapes: &[(usize, &Shape, usize)], supply: &Supply<'_>) -> Vec<Dimension> {
     let mut names = BTreeSet::from([ResourceName::Pods]);
     let asked = shapes.iter().map(|(_, shape, _)| &shape.ask.requests);
@@ -43,24 +43,24 @@ pub(super) fn all(shapes: &[(usize, &Shape, usize)], supply: &Supply<'_>) -> Vec
     names.into_iter().map(Dimension::Resource).chain(volumes).collect()
 }
 
-/// The volumes that pods may find on a node, with the place of what they are counted by.
+/// Volumes that pods may share on a node, with the index of their dimension.
 pub(super) type Shared = BTreeSet<(usize, Mounted)>;
 
-/// Returns what a pod needs that finds none of its volumes there, one amount a dimension.
+/// Returns the needs of a pod if none of its volumes are attached yet, one amount per dimension.
 pub(super) fn needed_alone(ask: &Ask, dimensions: &[Dimension]) -> Vec<i64> {
     let mut needed = needed(ask, dimensions);
     add(&mut needed, &shared(ask, dimensions));
     needed
 }
 
-/// Adds what it takes to attach volumes.
+/// Adds the amounts of attaching volumes.
 pub(super) fn add<'s>(needed: &mut [i64], shared: impl IntoIterator<Item = &'s (usize, Mounted)>) {
     for (place, _) in shared {
         needed[*place] = needed[*place].saturating_add(VOLUME);
     }
 }
 
-/// Returns the volumes that a pod may find on a node, as far as they are counted.
+/// Returns the volumes of a pod that may be attached already, if they are counted.
 pub(super) fn shared(ask: &Ask, dimensions: &[Dimension]) -> Shared {
     let place = |driver: &Arc<str>| {
         let is_it = |dimension: &Dimension| matches!(dimension, Dimension::Volumes(own) if own == driver);
@@ -70,7 +70,7 @@ pub(super) fn shared(ask: &Ask, dimensions: &[Dimension]) -> Shared {
     ask.volumes.shared.iter().filter_map(of_volume).collect()
 }
 
-/// Returns what a pod needs beside the volumes that it may find there, one amount a dimension.
+/// Returns the needs of a pod without volumes that may be attached already, one amount per dimension.
 pub(super) fn needed(ask: &Ask, dimensions: &[Dimension]) -> Vec<i64> {
     let amount = |dimension: &Dimension| match dimension {
         Dimension::Resource(name) => ask.requests.get(name),
@@ -79,7 +79,7 @@ pub(super) fn needed(ask: &Ask, dimensions: &[Dimension]) -> Vec<i64> {
     dimensions.iter().map(amount).collect()
 }
 
-/// Returns what pods may use of a node beside these daemonsets, one amount a dimension.
+/// Returns the capacity of a node for pods, beside these DaemonSets, one amount per dimension.
 pub(super) fn offered(kind: &Kind<'_>, overhead: &Overhead, dimensions: &[Dimension]) -> Vec<i64> {
     let room = kind.kind.allocatable.minus(&overhead.requests);
     let amount = |dimension: &Dimension| match dimension {

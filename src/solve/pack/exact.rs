@@ -1,18 +1,18 @@
-//! The cheapest packing of all where there is little to place: every way to divide the pods into nodes, each
-//! way looked at once.
+//! Exact bin packing of a few pods: tries every way to divide the pods into nodes, each way once.
 //!
-//! It does not know limits and is left out where there are any.
+//! It ignores limits: callers discard a result that exceeds one.
 
 use super::packing::Packing;
 use super::room::{Bench, holds};
 
-/// The most ways to take some of what is left. Pairs of them are looked at: about half a million at this.
+/// Maximum number of states (subsets of the pods left). Pairs of states are examined: about half a million at this
+/// number.
 pub(super) const STATES_MAX: usize = 1024;
 
-/// The same where many small problems are solved one after the other.
+/// The same if many small problems are solved one after the other.
 pub(super) const FEW_STATES_MAX: usize = 128;
 
-/// The best known for some of the pods: what it costs, in how many nodes, and the first node's pods.
+/// Best known packing of some of the pods: its cost, its number of nodes, and the pods of its first node.
 #[derive(Clone, Copy, Debug)]
 struct Best {
     cost: i64,
@@ -20,8 +20,8 @@ struct Best {
     part: usize,
 }
 
-/// Places what is left of these classes; returns `None` where there are more ways than `states_max` to take some of it,
-/// or where no division places everything.
+/// Places the pods left of these classes; returns `None` if there are more than `states_max` states, or if no division
+/// places everything.
 pub(super) fn place(
     bench: &Bench<'_>,
     columns: &[usize],
@@ -56,8 +56,8 @@ pub(super) fn place(
     Some(packing)
 }
 
-/// Returns the best division of a state into one node and a smaller state. The node carries a pod of the
-/// first class that the state has, so that no division is looked at twice.
+/// Returns the best division of a state into one node and a smaller state. The node carries a pod of the state's first
+/// class, so no division is examined twice.
 fn divided(
     state: usize,
     (digits, weights): (&[usize], &[usize]),
@@ -76,21 +76,21 @@ fn divided(
     found
 }
 
-/// The states that are part of one and have a pod of its first class, the smallest first.
+/// The states that are part of another and have a pod of its first class, the smallest first.
 struct Parts<'s> {
-    /// How many pods of each class the state has.
+    /// Number of pods of each class in the state.
     most: &'s [usize],
-    /// By how much a pod of each class makes a state larger.
+    /// Increase of a state's number per pod of each class.
     weights: &'s [usize],
-    /// The first class that it has.
+    /// First class that the state contains.
     first: usize,
-    /// How many of each the next part takes.
+    /// Number of pods of each class in the next part.
     taken: Vec<usize>,
     next: Option<usize>,
 }
 
 impl<'s> Parts<'s> {
-    /// `None` for a state without any pod.
+    /// Returns `None` for a state without pods.
     fn of(most: &'s [usize], weights: &'s [usize]) -> Option<Self> {
         let first = most.iter().position(|count| *count > 0)?;
         let mut taken = vec![0; most.len()];
@@ -127,7 +127,7 @@ fn cheapest(bench: &Bench<'_>, by_cost: &[(i64, usize)], load: &[(usize, usize)]
     by_cost.iter().copied().find(|(_, column)| has_room(*column) && bench.filled(*column, load).is_some())
 }
 
-/// Returns by how much a pod of each class makes a state larger, of classes with so many pods.
+/// Returns the increase of a state's number per pod of each class, for classes with these counts.
 fn weights(counts: &[usize]) -> Vec<usize> {
     let mut weight = 1;
     let mut weights = Vec::new();

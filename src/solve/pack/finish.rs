@@ -1,6 +1,6 @@
-//! From numbers back to names: which pod goes where, in which zone, with which labels, and what else would do.
+//! Converts numbers back to names: assigns pods to nodes, and gives nodes their zones, labels and substitutes.
 //!
-//! Every pod is put on its node once more by the exact rules; a pod that they refuse is not placed.
+//! The exact rules check every pod on its node once more; a pod that they refuse is not placed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,30 +23,30 @@ use super::packing::{Opened, Packing};
 use super::problem::{Column, Problem};
 use super::substitutes;
 
-/// Named nodes, and the pods that are on none.
+/// Named nodes, and the pods that are unplaced.
 pub(in crate::solve) struct Finished {
     pub(in crate::solve) nodes: Vec<NewNode>,
     /// The shapes of each node's pods.
     pub(in crate::solve) shapes: Vec<Shapes>,
-    /// Pods that are left, with the place of their shape.
+    /// Unplaced pods, with the index of their shape.
     pub(in crate::solve) unplaced: Vec<(usize, PodKey)>,
-    /// What is left of limits beside the nodes.
+    /// Limits that the nodes leave.
     pub(in crate::solve) ledger: Ledger,
-    /// What each node takes of limits, by the pod that it is opened for.
+    /// Charges of each node against limits, by the pod that it was opened for.
     pub(in crate::solve) took: BTreeMap<PodKey, Charges>,
 }
 
-/// The pods of a node by the places of their shapes.
+/// Indices of the shapes of a node's pods.
 #[derive(Clone, Debug, Default)]
 pub(in crate::solve) struct Shapes {
-    /// Of the pod that the node is opened for.
+    /// Shape of the pod that the node was opened for.
     pub(in crate::solve) opened_for: usize,
-    /// Of each of its pods, in the same order.
+    /// Shapes of its pods, in the same order.
     pub(in crate::solve) pods: Vec<usize>,
 }
 
 impl Finished {
-    /// Takes away the nodes without pods. `before` are the pods that nodes were opened for until now.
+    /// Removes the nodes without pods. `before` lists the pods that nodes were opened for until now.
     pub(in crate::solve) fn without_empty(&mut self, before: &[Option<PodKey>]) {
         for (node, before) in self.nodes.iter().zip(before) {
             match (before.as_ref().and_then(|before| self.took.remove(before)), node.pods.is_empty()) {
@@ -62,22 +62,22 @@ impl Finished {
     }
 }
 
-/// How many nodes of each pool stand in each zone.
+/// Number of nodes of each pool in each zone.
 pub(in crate::solve) type ZoneCounts = BTreeMap<(PoolName, Zone), usize>;
 
-/// What finishing looks at.
+/// Inputs of finishing.
 pub(in crate::solve) struct Desk<'d> {
     pub(in crate::solve) problem: &'d Problem,
     pub(in crate::solve) supply: &'d Supply<'d>,
-    /// What is known of it.
+    /// Cached results about the supply.
     pub(in crate::solve) memo: &'d Memo,
     pub(in crate::solve) demand: &'d Demand,
     pub(in crate::solve) book: &'d PriceBook<'d>,
-    /// What the packing is for: drafts, and worlds that are only compared, need no substitutes.
+    /// Purpose of the packing: drafts and comparisons need no substitutes.
     pub(in crate::solve) effort: Effort<'d>,
 }
 
-/// Names everything. Nodes go to the zone of their pool that has the fewest, by name where equal.
+/// Names all nodes and pods. A node gets the zone with the fewest nodes of its pool, the first by name if equal.
 pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mut ZoneCounts) -> Finished {
     let problem = desk.problem;
     packing.nodes.sort_by_cached_key(|node| {
@@ -120,8 +120,8 @@ pub(in crate::solve) fn finish(desk: &Desk<'_>, mut packing: Packing, zones: &mu
     finished
 }
 
-/// Says what else could hold the pods of these nodes, each with the place of what it was opened as. Nodes that are alike
-/// are looked at once.
+/// Finds the substitutes of these nodes, each given with the index of its opened node. Identical nodes are processed
+/// once.
 fn substitute(desk: &Desk<'_>, opened: &[Opened], made: &mut [(usize, Made)]) {
     let rooms = &*desk.memo.rooms(&desk.problem.dimensions, || substitutes::Rooms::of(desk));
     let mut alike: BTreeMap<_, Vec<usize>> = BTreeMap::new();
@@ -149,7 +149,7 @@ fn substitute(desk: &Desk<'_>, opened: &[Opened], made: &mut [(usize, Made)]) {
     }
 }
 
-/// Sorts nodes so that equal ones stand beside each other.
+/// Sorts nodes so that equal ones are adjacent.
 pub(in crate::solve) fn sort<T>(supply: &Supply<'_>, made: &mut [T], node: impl Fn(&T) -> &NewNode) {
     let order: BTreeMap<&PoolName, usize> =
         supply.pools.iter().enumerate().map(|(place, pool)| (&pool.pool.name, place)).collect();
@@ -178,7 +178,7 @@ fn draw(problem: &Problem, opened: &Opened, next: &mut [usize]) -> Vec<Drawn> {
 /// A node with the shapes of its pods.
 type Made = (NewNode, Shapes);
 
-/// Makes a node of its column and pods; returns the pods that the exact rules refuse.
+/// Builds a node from its column and pods; returns the pods that the exact rules refuse.
 fn named(
     desk: &Desk<'_>,
     opened: &Opened,
@@ -192,7 +192,7 @@ fn named(
     let usable = &kind.offerings[place];
     let empty = pool.site(kind, usable);
     let mut site = empty.clone();
-    // Pods with the fewest alternatives first: the others choose what agrees with them.
+    // Pods with the fewest alternatives come first: the others choose labels that agree with them.
     let alternatives = |shape: usize| desk.demand.shapes[shape].ask.alternatives.len();
     drawn.sort_by(|(_, one, pod), (_, other, beside)| {
         (alternatives(*one), one, pod).cmp(&(alternatives(*other), other, beside))
@@ -238,12 +238,12 @@ fn named(
     (Some((node, shapes)), refused)
 }
 
-/// Puts pods on a node, in this order; returns those that are on it, and those that the exact rules refuse.
+/// Places pods on a node, in this order; returns those that are placed, and those that the exact rules refuse.
 fn seated(demand: &Demand, drawn: Vec<Drawn>, site: &mut Site<'_>) -> (Vec<Drawn>, Vec<Drawn>) {
     let (mut placed, mut refused) = (Vec::new(), Vec::new());
     for alike in drawn.chunk_by(|(_, one, _), (_, other, _)| one == other) {
         let ask = &demand.shapes[alike[0].1].ask;
-        // Of pods that are alike each leaves the next one less.
+        // Each of several identical pods leaves less for the next one.
         let mut fit = existing::most(site, ask).min(alike.len());
         if fit > 0 && site.put(ask, fit).is_err() {
             fit = 0;
@@ -261,7 +261,7 @@ fn quote(book: &PriceBook<'_>, kind: &Kind<'_>, usable: &Usable<'_>, commitment:
     }
 }
 
-/// Returns what `minValues` asks of a node of this column and offering.
+/// Returns the `minValues` requirements of a node of this column, and its alternatives for this offering.
 fn variety_of(pool: &PoolSupply<'_>, column: &Column, usable: usize) -> Variety {
     let Some(choice) = &column.choice else { return Variety::default() };
     let substitute = |(kind, usable): &(usize, usize)| {
@@ -281,7 +281,7 @@ fn variety_of(pool: &PoolSupply<'_>, column: &Column, usable: usize) -> Variety 
     }
 }
 
-/// Returns the place of the offering in the zone that has the fewest nodes of the pool.
+/// Returns the index of the offering in the zone with the fewest nodes of the pool.
 fn emptiest(pool: &PoolSupply<'_>, kind: &Kind<'_>, usables: &[usize], zones: &ZoneCounts) -> usize {
     let count = |zone: &Zone| zones.get(&(pool.pool.name.clone(), zone.clone())).copied().unwrap_or(0);
     let emptiest = usables.iter().min_by_key(|place| {
@@ -291,25 +291,25 @@ fn emptiest(pool: &PoolSupply<'_>, kind: &Kind<'_>, usables: &[usize], zones: &Z
     *emptiest.expect("a column has at least one offering")
 }
 
-/// Returns whether pods refuse values of a label that a node has in any case.
+/// Returns whether pods narrow the values of a label that the node has anyway.
 fn narrowed(before: &Site<'_>, key: &LabelKey, after: &Requirement) -> bool {
     before.labels.get(key.as_str()) != Some(after)
 }
 
-/// Returns the labels that some pod wants to be there. Where all only refuse values, none is made up.
+/// Returns the labels that some pod requires to exist. If all pods only exclude values, no value is invented.
 fn asked_keys<'d>(desk: &'d Desk<'_>, placed: &[Drawn]) -> BTreeSet<&'d LabelKey> {
     let shapes: BTreeSet<usize> = placed.iter().map(|(_, shape, _)| *shape).collect();
     keys_wanted(shapes.into_iter().map(|shape| &desk.demand.shapes[shape].ask))
 }
 
-/// Returns the labels that one of these asks for, rather than only refusing values.
+/// Returns the labels that one of these pods requires to exist, not only to differ from some values.
 pub(in crate::solve) fn keys_wanted<'a>(asks: impl Iterator<Item = &'a Ask>) -> BTreeSet<&'a LabelKey> {
     let alternatives = asks.flat_map(|ask| &ask.alternatives);
     let wanted = alternatives.flat_map(|alternative| alternative.iter());
     wanted.filter(|(_, requirement)| !requirement.accepts_absence()).map(|(key, _)| key).collect()
 }
 
-/// Chooses a value for every label that was open and that pods ask for, or of which the pool lists values.
+/// Chooses a value for every open label that pods require or for which the pool lists values.
 pub(in crate::solve) fn chosen_labels(
     pool: &PoolSupply<'_>,
     (before, after): (&Site<'_>, &Site<'_>),

@@ -1,7 +1,7 @@
-//! Packing as Karpenter does: the largest pods first, each into the first open node that still has a size for
-//! all of them; in the end each node gets the cheapest size that holds its pods.
+//! First-fit decreasing, as in Karpenter: the largest pods first, each into the first open node that still has a size
+//! for all its pods; finally, each node gets the cheapest size that holds its pods.
 //!
-//! One candidate beside the others. It does not know limits and is left out where there are any.
+//! One candidate among others. It ignores limits: the caller discards a result that exceeds one.
 
 use crate::model::ResourceName;
 
@@ -11,12 +11,12 @@ use super::room::{Bench, Room};
 
 /// A node whose size is still open.
 struct Claim {
-    /// The sizes that hold what it carries, with what is left of each.
+    /// Sizes that hold its pods, with the free capacity of each.
     rooms: Vec<Room>,
     load: Vec<(usize, usize)>,
 }
 
-/// Places what is left of all classes on nodes of these columns.
+/// Places the pods left of all classes on nodes of these columns.
 pub(super) fn place(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     let mut claims: Vec<Claim> = Vec::new();
     for class in order(bench) {
@@ -56,7 +56,7 @@ fn order(bench: &Bench<'_>) -> Vec<usize> {
     order
 }
 
-/// Opens a claim of the first pool that takes the class.
+/// Opens a claim in the first pool that takes the class.
 fn opened(bench: &Bench<'_>, columns: &[usize], class: usize) -> Option<Claim> {
     let rooms: Vec<Room> = columns
         .iter()
@@ -69,7 +69,7 @@ fn opened(bench: &Bench<'_>, columns: &[usize], class: usize) -> Option<Claim> {
     Some(Claim { rooms: rooms.into_iter().filter(|room| pool(room) == first).collect(), load: Vec::new() })
 }
 
-/// Puts as many pods of a class into a claim as its roomiest size takes.
+/// Adds as many pods of a class to a claim as its largest size takes.
 fn join(bench: &Bench<'_>, claim: &mut Claim, class: usize, left: &mut usize) {
     let most = claim.rooms.iter().map(|room| bench.most(room, class)).max().unwrap_or(0).min(*left);
     if most == 0 {

@@ -1,19 +1,19 @@
-//! What pods are worth on some columns, worked out once and only where it is asked.
+//! Pod values on some columns, computed once and only on request.
 //!
-//! Nothing is placed here.
+//! Never places anything.
 
 use std::cell::OnceCell;
 
 use super::room::Bench;
 use super::{Effort, shares, thinned, worth};
 
-/// What pods are worth on nodes of these columns.
+/// Pod values on nodes of these columns.
 pub(super) struct Guess<'c> {
     pub(super) columns: &'c [usize],
-    /// Each class alone: its share of the node that holds it at the least price.
+    /// Value of each class alone: its share of the node that holds it at the lowest price per pod.
     pub(super) first: Vec<i128>,
     few: OnceCell<Vec<usize>>,
-    /// All of them together, once it was asked.
+    /// Values of all classes together, once computed.
     worth: OnceCell<Vec<i128>>,
 }
 
@@ -23,18 +23,18 @@ impl<'c> Guess<'c> {
         Self { columns, first, few: OnceCell::new(), worth: OnceCell::new() }
     }
 
-    /// Returns the same for other pods to place.
+    /// Returns the same guess for other pods to place.
     pub(super) fn anew(&self) -> Self {
         let first = self.first.clone();
         Self { columns: self.columns, first, few: self.few.clone(), worth: OnceCell::new() }
     }
 
-    /// Returns the columns that patterns are looked for on.
+    /// Returns the columns for which patterns are searched.
     pub(super) fn few(&self, bench: &Bench<'_>) -> &[usize] {
         self.few.get_or_init(|| thinned::thinned(bench, self.columns))
     }
 
-    /// Returns what pods are worth where all of these are to be placed: the same each time it is asked.
+    /// Returns the pod values for placing all of these pods: the same in every call.
     pub(super) fn worth(&self, bench: &Bench<'_>, left: &[usize]) -> &[i128] {
         self.worth.get_or_init(|| {
             let known = match bench.effort {

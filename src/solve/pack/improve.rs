@@ -1,21 +1,21 @@
-//! Making a packing cheaper by a counted number of moves: a cheaper size for a node's pods, a node dissolved
-//! into the room of others, two nodes merged into one.
+//! Local search: makes a packing cheaper by a limited number of moves. A node gets a cheaper size, a node is dissolved
+//! into the free capacity of others, or two nodes are merged.
 //!
-//! No move leaves a pod behind or opens a node of a pool that a heavier one made unneeded: a node's pods move
-//! together, and an existing node keeps all it had.
+//! No move unplaces a pod or opens a node of a pool that a heavier pool made unnecessary: a node's pods move together,
+//! and a node that takes them keeps its own.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::packing::{Opened, Packing, add};
 use super::room::{Bench, Room};
 
-/// The most pairs of nodes that are looked at for merging.
+/// Maximum number of pairs of nodes that are considered for merging.
 const MERGES_MAX: usize = 20_000;
-/// The most pairs of a node and a class that are looked at for dissolving: beyond, a packing is left as it is. Of many
-/// nodes few are badly filled.
+/// Maximum number of pairs of a node and a class for dissolving nodes; a larger packing is not changed. Among many
+/// nodes, few are badly filled.
 const DISSOLVED_MAX: usize = 2_000_000;
 
-/// Improves the nodes that are of these columns.
+/// Improves the nodes of these columns.
 pub(super) fn improve(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     resize(bench, columns, packing);
     let is_ours = own(bench, columns);
@@ -24,7 +24,7 @@ pub(super) fn improve(bench: &Bench<'_>, columns: &[usize], packing: &mut Packin
     resize(bench, columns, packing);
 }
 
-/// Gives every node the cheapest column of its pool that holds its pods and that limits leave.
+/// Gives every node the cheapest column of its pool that holds its pods and that limits allow.
 fn resize(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     let mut by_cost: Vec<usize> = columns.to_vec();
     by_cost.sort_by_key(|column| (bench.problem.columns[*column].cost, *column));
@@ -51,14 +51,15 @@ fn resize(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     }
 }
 
-/// Says of every column whether it is one of these.
+/// Returns for every column whether it is one of these.
 fn own(bench: &Bench<'_>, columns: &[usize]) -> Vec<bool> {
     let mut own = vec![false; bench.problem.columns.len()];
     columns.iter().for_each(|column| own[*column] = true);
     own
 }
 
-/// Moves the pods of nodes into the room of others, the dearest for its load first, where all of them fit.
+/// Moves all pods of a node to other nodes if they all fit. Nodes with the fewest pods come first, then those with the
+/// highest cost.
 pub(super) fn dissolve(bench: &Bench<'_>, packing: &mut Packing, may_go: impl Fn(&Opened) -> bool) {
     if packing.nodes.len().saturating_mul(bench.problem.classes.len()) > DISSOLVED_MAX {
         return;
@@ -91,11 +92,10 @@ pub(super) fn dissolve(bench: &Bench<'_>, packing: &mut Packing, may_go: impl Fn
     packing.nodes.retain(|_| gone.next() != Some(true));
 }
 
-/// The nodes that may still take a pod of each class: rooms only shrink, so that one without room is never
-/// asked again.
+/// Nodes that may still take a pod of each class. Free capacity only shrinks, so a full node is never checked again.
 type Targets = Vec<Option<Vec<usize>>>;
 
-/// Returns where the pods of a node go, or `None` where some find no room.
+/// Returns the target nodes of a node's pods, or `None` if some pods do not fit.
 fn moved(
     bench: &Bench<'_>,
     (rooms, targets): (&[Option<Room>], &mut Targets),
@@ -131,7 +131,7 @@ fn moved(
     Some(moves)
 }
 
-/// Replaces two nodes by one that is cheaper than both together, or as cheap. Equal nodes are looked at once.
+/// Replaces two nodes by one that costs no more than both together. Equal nodes are examined once.
 fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     let mut counts: BTreeMap<Opened, usize> = BTreeMap::new();
     for node in &packing.nodes {
@@ -177,7 +177,7 @@ fn merge(bench: &Bench<'_>, columns: &[usize], packing: &mut Packing) {
     packing.nodes = repeated.collect();
 }
 
-/// Returns the most that any of these columns has room for, in each dimension.
+/// Returns the largest capacity of these columns in each dimension.
 fn largest(bench: &Bench<'_>, columns: &[usize]) -> Vec<i64> {
     let rooms = |place: usize| columns.iter().map(move |column| bench.problem.columns[*column].room[place]);
     (0..bench.problem.dimensions.len()).map(|place| rooms(place).max().unwrap_or(0)).collect()

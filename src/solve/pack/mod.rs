@@ -1,7 +1,7 @@
-//! Waiting pods onto new nodes: several candidates, each scored the same way, and the best is taken.
+//! Packs pending pods onto new nodes: several candidates are scored the same way, and the best is taken.
 //!
-//! Heavier pools come first, as a rule and not as a wish: a node of a pool is opened only for pods that no
-//! heavier pool could take at that moment. Running pods are never touched here. All work is counted.
+//! Heavier pools come first, as a rule and not as a preference: a node of a pool is opened only for pods that no
+//! heavier pool could take at that moment. Never touches running pods. All work is counted.
 
 mod again;
 mod appraisal;
@@ -42,47 +42,48 @@ pub(super) use problem::Problem;
 use room::Bench;
 use scarce::{Chances, Scarcity, Short};
 
-/// How often the values of pods are corrected by what was paid; more rounds rarely find more.
+/// Number of rounds in which pod values are corrected by the prices paid; more rounds rarely find more.
 const ROUNDS: usize = 3;
 
-/// Up to how many pairs of a column and a class candidates are tried that are good only where there is little to place.
+/// Maximum number of pairs of a column and a class for candidates that are good only for small problems.
 const LITTLE_MAX: usize = 20_000;
 
-/// Up to how many pods each is put into the first node that takes it: of more, patterns know better.
+/// Maximum number of pods for first fit: for more pods, patterns are better.
 const FITTED_FIRST_MAX: usize = 1_000;
 
-/// Up to how many pairs values are corrected, and a few nodes packed anew: beyond, it costs more than it finds.
+/// Maximum number of pairs for correcting values and for repacking a few nodes: beyond it, both cost more than they
+/// save.
 const CORRECTED_MAX: usize = 500_000;
 
-/// How many candidates are improved: the best ones before that.
+/// Number of candidates that are improved: the best ones before improvement.
 const IMPROVED_MAX: usize = 2;
 
-/// Up to how many pairs of a column and a class all candidates are tried though nothing but a comparison depends on it.
+/// Maximum number of pairs of a column and a class for which all candidates are tried in a mere comparison.
 const COMPARED_MAX: usize = 2_000;
 
-/// What packing is for.
+/// Purpose of a packing.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Effort<'a> {
     /// A plan.
     Plan,
-    /// A way to a plan that is looked at beside others, with what pods are worth: all but packing a few nodes anew, and saying
-    /// what else could hold their pods.
+    /// A candidate for a plan that is compared to others, with known pod values. Groups of nodes are not repacked, and
+    /// nodes get no substitutes.
     Draft(&'a Appraisal),
-    /// One of many worlds that are compared, with what pods are worth where that is known: where there is much to place, one
-    /// candidate says enough.
+    /// One of many alternatives that are compared, with pod values if they are known: in large problems, one candidate
+    /// is enough.
     Comparison(Option<&'a Appraisal>),
 }
 
 impl Effort<'_> {
-    /// Returns whether it is for a plan, or a way to one.
+    /// Returns whether it is for a plan or a draft.
     pub(super) const fn is_plan(self) -> bool {
         matches!(self, Self::Plan | Self::Draft(_))
     }
 }
 
-/// Packs what is left of the demand: first as if there were no limits, and where the result is within them it
-/// is taken. A limit that does not bind makes nothing dearer. With `fills` nodes that limits leave are also filled
-/// with as many pods as they hold, whatever they cost.
+/// Packs the demand that is left: first without limits, and the result is taken if it is within them, so a limit that
+/// does not bind never raises the cost. With `fills`, candidates whose nodes hold as many pods as possible at any cost
+/// are tried as well if limits are too small.
 pub(super) fn pack(
     (demand, left): (&Demand, &[usize]),
     (supply, memo): (&Supply<'_>, &Memo),
@@ -110,7 +111,7 @@ pub(super) fn pack(
     let problem = Problem::of((demand, left), (supply, memo), ledger, book);
     let bench = Bench { problem: &problem, supply, effort, fills };
     let mut packing = packed(&bench, ledger, Short::AsFewAsMayBe);
-    // How many lighter pools take is not known before those are packed: both ways are gone to their ends.
+    // How many pods lighter pools take is only known once those are packed, so both variants are packed completely.
     if packing.left.iter().any(|left| *left > 0) && problem.tiers.len() > 1 {
         let other = packed(&bench, ledger, Short::WhomOthersTake);
         if other.score(&problem) < packing.score(&problem) {
@@ -120,7 +121,7 @@ pub(super) fn pack(
     (problem, packing)
 }
 
-/// Packs everything that the problem holds. Sizes whose price is not known come last, after all lighter pools.
+/// Packs all pods of the problem. Sizes of unknown price come last, after all lighter pools.
 fn packed(bench: &Bench<'_>, ledger: &Ledger, short: Short) -> Packing {
     let problem = bench.problem;
     let mut packing = Packing::new(problem.counts(), ledger.clone());
@@ -134,15 +135,15 @@ fn packed(bench: &Bench<'_>, ledger: &Ledger, short: Short) -> Packing {
         packing = tier(bench, (&guess, &later), short, packing);
         overflowed |= packing.left.iter().zip(&guess.first).any(|(left, value)| *left > 0 && *value > 0);
     }
-    // A node that goes gives back what it took of limits; pods that went to a lighter pool for want of that
-    // would then be in the wrong one.
+    // A dissolved node gives its charges back to the limits. Pods that went to a lighter pool because of those limits
+    // would then be in the wrong pool.
     if !overflowed {
         improve::dissolve(bench, &mut packing, |_| true);
     }
     packing
 }
 
-/// Returns the columns in the order in which pods are offered them: heavier pools first, and those without a price after all.
+/// Returns the columns in the order in which pods try them: heavier pools first, and columns of unknown price last.
 fn turns(problem: &Problem) -> Vec<Vec<usize>> {
     let is_of =
         |is_priced: bool| move |column: &usize| columns::is_priced(&problem.columns[*column]) == is_priced;
@@ -152,7 +153,7 @@ fn turns(problem: &Problem) -> Vec<Vec<usize>> {
     turns.filter(|columns: &Vec<usize>| !columns.is_empty()).collect()
 }
 
-/// Places what one weight's pools can take: all candidates, the best by score.
+/// Places the pods that pools of one weight can take: builds all candidates and returns the best by score.
 fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short, start: Packing) -> Packing {
     let problem = bench.problem;
     let Guess { columns, first: values, .. } = guess;
@@ -185,7 +186,7 @@ fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short,
         Some(chances) => chances.score(bench, candidate),
         None => (Vec::new(), candidate.score(problem)),
     };
-    // Those that hold most at first are dear, and others come to hold as much.
+    // Candidates that place the most pods at first are expensive, and others may catch up, so both kinds are kept.
     for ways in [&mut candidates, &mut full] {
         ways.sort_by_cached_key(&score);
         ways.truncate(IMPROVED_MAX);
@@ -194,7 +195,7 @@ fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short,
     for candidate in &mut candidates {
         improve::improve(bench, columns, candidate);
         for _ in 0..ROUNDS {
-            // Smaller sizes and fewer nodes may have left something of the limits.
+            // Smaller sizes and fewer nodes may have freed some of the limits.
             let before = candidate.left.clone();
             if is_limited && is_short(candidate) {
                 patterns::cover(bench, columns, values, candidate);
@@ -214,8 +215,8 @@ fn tier(bench: &Bench<'_>, (guess, later): (&Guess<'_>, &[usize]), short: Short,
     best
 }
 
-/// Returns ways to place what is left of these classes. Commitments are used by worth, not at all, and before
-/// everything else: one that is paid already may still cost more beside its VM than a larger node does.
+/// Returns candidates that place the pods left of these classes. Commitments are used by value, not at all, or before
+/// everything else: a commitment that is already paid may still cost more beside its VM than a larger node does.
 fn candidates(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &Packing) -> Vec<Packing> {
     let Guess { columns, first: values, .. } = guess;
     let is_committed = |column: &usize| bench.problem.columns[*column].commitment.is_some();
@@ -232,8 +233,8 @@ fn candidates(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &P
     candidates
 }
 
-/// Returns the cheapest way of all where there is little to place, else several. What does not know limits
-/// counts only where it keeps them.
+/// Returns the optimum for a small problem, else several candidates. Candidates that ignore limits count only if they
+/// keep them.
 fn uncommitted(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &Packing) -> Vec<Packing> {
     let Guess { columns, first, .. } = guess;
     let keeps_limits = |packing: &Packing| packing.ledger.is_kept(&start.ledger);
@@ -250,7 +251,7 @@ fn uncommitted(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &
     let mut candidates = covered(bench, few, (values, rounds), start);
     if pairs <= LITTLE_MAX {
         candidates.extend(covered(bench, columns, (first, ROUNDS), start));
-        // It opens one node after the other, each of every size that is left.
+        // First fit opens one node after the other, each with every size that is left.
         let pods: usize = classes.iter().map(|class| start.left[*class]).sum();
         if pods <= FITTED_FIRST_MAX {
             let mut first_fit = start.clone();
@@ -261,7 +262,7 @@ fn uncommitted(bench: &Bench<'_>, guess: &Guess<'_>, classes: &[usize], start: &
     candidates
 }
 
-/// Covers by patterns, with values that are corrected from round to round.
+/// Covers the pods by patterns, and corrects the values after each round.
 fn covered(
     bench: &Bench<'_>,
     columns: &[usize],
@@ -279,7 +280,7 @@ fn covered(
     candidates
 }
 
-/// Returns the classes by how much they need of the roomiest column, the largest first.
+/// Returns the classes by their needs relative to the largest capacity of the columns, the largest first.
 fn by_size(problem: &Problem) -> Vec<usize> {
     let most =
         |place: usize| problem.columns.iter().map(|column| column.room[place]).max().unwrap_or(1).max(1);

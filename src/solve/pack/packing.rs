@@ -1,4 +1,4 @@
-//! A packing while it is made: opened nodes, what is left, and how it is scored.
+//! A packing in progress: its opened nodes, the pods left, and its score.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -8,22 +8,22 @@ use crate::solve::fit::limits::Ledger;
 use super::problem::Problem;
 use super::room::Bench;
 
-/// How many pods of which class, by class.
+/// Number of pods of each class, by class.
 pub(in crate::solve) type Load = Vec<(usize, usize)>;
 
-/// How many pods are left over by priority, the highest first.
+/// Number of unplaced pods by priority, the highest first.
 pub(super) type Unplaced = Vec<(Reverse<i32>, usize)>;
 
-/// A node that is opened: its column and how many pods of each class it carries, by class.
+/// An opened node: its column and its number of pods of each class, by class.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve) struct Opened {
     pub(in crate::solve) column: usize,
     pub(in crate::solve) load: Load,
-    /// The class for whose sake it was opened: no heavier pool could take it then.
+    /// Class that it was opened for: no heavier pool could take it then.
     pub(in crate::solve) opened_for: usize,
 }
 
-/// Nodes, what is left to place, and what is left of the limits.
+/// Nodes, pods left to place, and limits left.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Packing {
     pub(in crate::solve) nodes: Vec<Opened>,
@@ -31,7 +31,7 @@ pub(in crate::solve) struct Packing {
     pub(in crate::solve) ledger: Ledger,
 }
 
-/// How good a packing is; the smaller, the better.
+/// Quality of a packing; smaller is better.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve) struct Score {
     unplaced: Unplaced,
@@ -41,12 +41,12 @@ pub(in crate::solve) struct Score {
 }
 
 impl Packing {
-    /// Starts with nothing opened.
+    /// Starts without nodes.
     pub(super) const fn new(left: Vec<usize>, ledger: Ledger) -> Self {
         Self { nodes: Vec::new(), left, ledger }
     }
 
-    /// Opens so many equal nodes for pods that are left.
+    /// Opens this many equal nodes for pods that are left.
     pub(super) fn open(&mut self, problem: &Problem, column: usize, load: &[(usize, usize)], times: usize) {
         for (class, count) in load {
             self.left[*class] -= count * times;
@@ -59,7 +59,7 @@ impl Packing {
         self.nodes.extend(std::iter::repeat_n(node, times));
     }
 
-    /// Puts what is left into the room of the nodes that are open, the largest pods first.
+    /// Fills the free capacity of the open nodes with pods that are left, the largest first.
     pub(super) fn fill_open(&mut self, bench: &Bench<'_>, classes: &[usize]) {
         let classes: Vec<usize> = classes.iter().copied().filter(|class| self.left[*class] > 0).collect();
         if classes.is_empty() {
@@ -78,7 +78,7 @@ impl Packing {
         }
     }
 
-    /// Returns what its nodes leave of limits; `None` where they exceed one.
+    /// Returns the limits that its nodes leave; `None` if they exceed one.
     pub(super) fn charged(&self, problem: &Problem, ledger: &Ledger) -> Option<Ledger> {
         let mut left = ledger.clone();
         for node in &self.nodes {
@@ -87,12 +87,12 @@ impl Packing {
         left.is_kept(ledger).then_some(left)
     }
 
-    /// Returns what its nodes cost.
+    /// Returns the cost of its nodes.
     pub(super) fn cost(&self, problem: &Problem) -> i64 {
         self.nodes.iter().fold(0, |sum: i64, node| sum.saturating_add(problem.columns[node.column].cost))
     }
 
-    /// Scores it. Of a class the pods of the highest priority are placed first.
+    /// Scores the packing. Within a class, the pods with the highest priority are placed first.
     pub(super) fn score(&self, problem: &Problem) -> Score {
         let mut columns: Vec<usize> = self.nodes.iter().map(|node| node.column).collect();
         columns.sort_unstable();
@@ -105,7 +105,7 @@ impl Packing {
     }
 }
 
-/// Counts who is left of each class, by priority. Every priority there is is named, so that two counts compare.
+/// Counts the unplaced pods by priority. Every existing priority is listed, so that two counts can be compared.
 pub(super) fn unplaced(problem: &Problem, left: &[usize]) -> Unplaced {
     let every = problem.classes.iter().flat_map(|class| class.pods.iter().map(|pod| (pod.0, 0)));
     let mut unplaced: BTreeMap<Reverse<i32>, usize> = every.collect();

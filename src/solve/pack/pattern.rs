@@ -1,7 +1,7 @@
-//! Filling one node with the pods that are worth most together.
+//! Fills one node with the pods of the highest total value.
 //!
-//! Two ways to fill it are tried: again and again what brings most for what it takes of the rest, and the largest pods
-//! first. Which node is opened then is said by [`super::patterns`].
+//! Two heuristics are tried: repeatedly the pods with the highest value for their share of the free capacity, and the
+//! largest pods first. [`super::patterns`] decides which node is opened.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -9,13 +9,13 @@ use std::collections::BTreeMap;
 use super::packing::Packing;
 use super::room::{Bench, PARTS, at_once, fits, holds, part, scarcity, units};
 
-/// How many pods of which classes.
+/// Number of pods of each class.
 pub(super) type Load = Vec<(usize, usize)>;
 
-/// Classes that need the same: they differ in what they are worth, where they may stand and what they bear beside them.
+/// Classes with the same needs: they differ in value, in the columns that they may use, and in the pods that they
+/// tolerate on their node.
 pub(super) struct Block {
-    /// Those of which some are left, each with what it is worth as far as that can be weighed; those first that are worth
-    /// most.
+    /// Classes with pods left, each with its value as far as that can be weighed; the most valuable first.
     pub(super) classes: Vec<(usize, i64)>,
 }
 
@@ -35,12 +35,12 @@ pub(super) fn blocks(bench: &Bench<'_>, values: &[i128], packing: &Packing) -> V
     blocks
 }
 
-/// What a pod of each block needs: exactly, and in parts of the largest room, by which needs are weighed.
+/// Needs of a pod of each block: exact, and in parts of the largest capacity, by which needs are weighed.
 pub(super) struct Needs {
     dimensions: usize,
     exact: Vec<i64>,
     parts: Vec<i64>,
-    /// What one part is of each dimension.
+    /// Amount of one part in each dimension.
     units: Vec<i64>,
 }
 
@@ -61,12 +61,12 @@ impl Needs {
         &self.exact[block * self.dimensions..][..self.dimensions]
     }
 
-    /// Returns what one part of each dimension counts, the more the less of it is free.
+    /// Returns the weight of one part of each dimension: the less is free, the higher.
     fn scarcity(&self, free: &[i64]) -> Vec<i64> {
         free.iter().zip(&self.units).map(|(free, unit)| PARTS * PARTS / (free / unit).max(1)).collect()
     }
 
-    /// Returns how much of what is free a pod takes, all dimensions together, where it fits; never nothing.
+    /// Returns the share of the free capacity that a pod takes, all dimensions combined, if it fits; never zero.
     fn part(&self, block: usize, scarcity: &[i64]) -> i64 {
         let parts = &self.parts[block * self.dimensions..][..self.dimensions];
         parts.iter().zip(scarcity).map(|(part, scarce)| part * scarce).sum::<i64>().max(1)
@@ -89,18 +89,17 @@ pub(super) fn order(bench: &Bench<'_>, column: usize, blocks: &[Block]) -> Vec<u
     sized.into_iter().map(|(_, place)| place).collect()
 }
 
-/// What patterns are looked for among.
+/// Inputs of the search for patterns.
 pub(super) struct Within<'a> {
     pub(super) bench: &'a Bench<'a>,
     pub(super) blocks: &'a [Block],
-    /// What a pod of each class is worth.
+    /// Value of a pod of each class.
     pub(super) values: &'a [i128],
     pub(super) needs: &'a Needs,
     pub(super) packing: &'a Packing,
 }
 
-/// Returns the pods of the more valuable of the two ways to fill a node of a column, and what they are worth; `None` where
-/// that is nothing.
+/// Returns the more valuable of the two ways to fill a node of a column, and its value; `None` if that is zero.
 pub(super) fn best(within: &Within<'_>, column: usize, order: &[usize]) -> Option<(Load, i128)> {
     let first = balanced(within, column, order);
     let second = largest_first(within, column, order);
@@ -108,7 +107,7 @@ pub(super) fn best(within: &Within<'_>, column: usize, order: &[usize]) -> Optio
     Some(agreeing(within.bench, column, best, within.values)).filter(|(_, value)| *value > 0)
 }
 
-/// A block that may still give pods: the place of the first class that may, and what such a pod is worth.
+/// A block that may still supply pods: the index of the first class that may, and the value of such a pod.
 #[derive(Clone, Copy)]
 struct Open {
     block: usize,
@@ -116,7 +115,8 @@ struct Open {
     weight: i64,
 }
 
-/// Fills a node of a column with what is left, again and again with what is worth most for what it takes of the rest.
+/// Fills a node of a column with pods that are left, repeatedly those with the highest value for their share of the
+/// free capacity.
 fn balanced(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, i128) {
     let Within { bench, blocks, values, needs, packing } = *within;
     let mut room = bench.room(column);
@@ -142,13 +142,13 @@ fn balanced(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, i128)
                 break;
             }
         }
-        // Rooms only shrink, and company only grows: what does not fit now never will.
+        // Free capacity only shrinks and pods are only added: a class that does not fit now never will.
         let Some((there, class, count)) = next else {
             open.remove(number);
             continue;
         };
         open[number] = there;
-        // What is worth less has its turn where nothing else is worth more.
+        // The next class is worth less, so other blocks may come first.
         if there.weight < weight {
             continue;
         }
@@ -160,7 +160,8 @@ fn balanced(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, i128)
     (load, value)
 }
 
-/// Closes blocks without room, and returns the place of the one that is worth most for what it takes of what is free.
+/// Drops blocks that no longer fit, and returns the index of the one with the highest value for its share of the free
+/// capacity.
 fn richest(within: &Within<'_>, free: &[i64], open: &mut Vec<Open>) -> Option<usize> {
     let scarcity = within.needs.scarcity(free);
     let mut best: Option<(i64, i64, usize)> = None;
@@ -184,7 +185,7 @@ fn richest(within: &Within<'_>, free: &[i64], open: &mut Vec<Open>) -> Option<us
     best.map(|(_, _, number)| number)
 }
 
-/// Fills a node of a column with what is left, block after block.
+/// Fills a node of a column with pods that are left, block by block.
 fn largest_first(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, i128) {
     let Within { bench, blocks, values, packing, .. } = *within;
     let least = &bench.problem.least;
@@ -207,7 +208,7 @@ fn largest_first(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, 
                 load.push((*class, count));
                 value += values[*class] * count as i128;
                 by_need -= count;
-                // A volume that its pods share takes room beside what each needs.
+                // A volume that the pods share takes capacity beside the needs of each pod.
                 if !bench.problem.classes[*class].shared.is_empty() {
                     by_need = fits(need, &room.free);
                 }
@@ -220,8 +221,8 @@ fn largest_first(within: &Within<'_>, column: usize, order: &[usize]) -> (Load, 
     (load, value)
 }
 
-/// Cuts a pattern down to what also fits when the pods with the fewest alternatives come first, as nodes are
-/// filled for good. Only pods that ask for labels which are still open make a difference.
+/// Reduces a pattern to the pods that also fit if those with the fewest alternatives come first, as in the final
+/// packing. Only pods that require labels which are still open make a difference.
 fn agreeing(
     bench: &Bench<'_>,
     column: usize,

@@ -1,8 +1,8 @@
-//! Packing by patterns: again and again the node whose pods are worth most for its price.
+//! Greedy covering by patterns: repeatedly opens the node with the highest value of its pods for its price.
 //!
-//! What a pod is worth is a guess at the dual of the covering problem: see [`super::worth`]. Patterns are looked for
-//! anew only when they come up, pods of theirs are placed already, and what is left promises as much. Rounds and steps are
-//! counted.
+//! The value of a pod is a guess at its dual price in the covering problem: see [`super::worth`]. A pattern is searched
+//! again only when it is the best, pods of it are already placed, and the upper bound for the pods that are left is as
+//! high. Rounds and steps are counted.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -15,21 +15,21 @@ use super::pattern::{Block, Load, Needs, Within, best, blocks, order};
 use super::promise::Promises;
 use super::room::{Bench, PAIRS_AT_ONCE};
 
-/// How many patterns are looked for at once where there are many to look for: to share out fewer costs more than it saves.
+/// Number of patterns that are searched concurrently if there are many; sharing out fewer costs more than it saves.
 const LOOKS_AT_ONCE: usize = 8;
 
-/// A way to fill a node of some column; without pods, only what it may be worth.
+/// A way to fill a node of some column; without pods, only an upper bound on its value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Pattern {
     load: Load,
     value: i128,
     cost: i128,
-    /// The column, by its place among those that are looked at.
+    /// Index of the column among those that are searched.
     place: usize,
 }
 
 impl Ord for Pattern {
-    /// What is worth most for its price comes last; at equal worth the one with the larger value, then the first.
+    /// Sorts by value for the price, the best last; equal ones by value, then the first column last.
     fn cmp(&self, other: &Self) -> Ordering {
         let worth = (self.value * other.cost).cmp(&(other.value * self.cost));
         worth.then(self.value.cmp(&other.value)).then(other.place.cmp(&self.place))
@@ -42,15 +42,15 @@ impl PartialOrd for Pattern {
     }
 }
 
-/// Returns how often a pattern can be used with what is left.
+/// Returns how many times a pattern can be used with the pods that are left.
 fn times(pattern: &Pattern, packing: &Packing) -> usize {
     pattern.load.iter().map(|(class, count)| packing.left[*class] / count).min().unwrap_or(0)
 }
 
-/// Covers what is left of these classes with nodes of these columns, as far as limits let it.
+/// Covers the pods left of these classes with nodes of these columns, as far as limits allow.
 pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packing: &mut Packing) {
     let blocks = blocks(bench, values, packing);
-    // What limits leave never grows: a column that is not open now is not looked at.
+    // Limits only shrink, so a column that they exclude now is skipped.
     let is_open = |column: &usize| packing.ledger.uses(&bench.problem.columns[*column].charges) > 0;
     let open: Vec<usize> = columns.iter().copied().filter(is_open).collect();
     let columns = &open[..];
@@ -69,17 +69,17 @@ pub(super) fn cover(bench: &Bench<'_>, columns: &[usize], values: &[i128], packi
     }
 }
 
-/// Which pattern comes next. Patterns are looked for only when nothing that is known is worth as much as what their columns
-/// promise, and columns promise anew before that.
+/// Search for the next pattern. Patterns are searched only if no known pattern is as good as the upper bound of their
+/// column, and upper bounds are updated before.
 struct Search<'a> {
     bench: &'a Bench<'a>,
     columns: &'a [usize],
     values: &'a [i128],
-    /// Whether threads share the work: to share out little work costs more than doing it.
+    /// Whether threads share the work: sharing out little work costs more than it saves.
     is_much: bool,
     blocks: Vec<Block>,
     needs: Needs,
-    /// The blocks that each column may hold pods of.
+    /// Blocks of which each column may hold pods.
     orders: Vec<Vec<usize>>,
     promises: Promises<'a>,
     best: BinaryHeap<Pattern>,
@@ -105,7 +105,7 @@ impl<'a> Search<'a> {
         Self { bench, columns, values, is_much, blocks, needs, orders, promises, best }
     }
 
-    /// Takes off the best pattern.
+    /// Removes and returns the best pattern.
     fn next(&mut self, packing: &Packing) -> Option<Pattern> {
         loop {
             let stale = self.stale(packing);
@@ -116,8 +116,8 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes the best patterns off of which pods are placed already, or which are only promised, no more at once than are
-    /// shared out; returns their places. Those whose columns now promise less are put back with that.
+    /// Removes the best patterns whose pods are already placed or that are only upper bounds, at most as many as are
+    /// shared out; returns their indices. Those whose upper bound has fallen are put back with the new one.
     fn stale(&mut self, packing: &Packing) -> Vec<usize> {
         let mut stale = Vec::new();
         while stale.len() < if self.is_much { LOOKS_AT_ONCE } else { 1 }
@@ -136,7 +136,7 @@ impl<'a> Search<'a> {
         stale
     }
 
-    /// Looks for the patterns of these columns.
+    /// Searches for patterns of these columns.
     fn look(&mut self, places: &[usize], packing: &Packing) {
         let Self { bench, columns, values, ref blocks, ref needs, ref promises, ref orders, .. } = *self;
         let look = |place: &usize| {
@@ -156,7 +156,7 @@ impl<'a> Search<'a> {
         self.best.extend(found);
     }
 
-    /// Keeps a pattern that nodes were opened with, and what is still left.
+    /// Puts back a pattern that nodes were opened with, and drops the classes without pods left.
     fn opened(&mut self, found: Pattern, packing: &Packing) {
         for block in &mut self.blocks {
             block.classes.retain(|(class, _)| packing.left[*class] > 0);

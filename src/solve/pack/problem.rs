@@ -1,7 +1,7 @@
-//! The packing problem in numbers: columns (ways to have a node) and classes (pods that are alike).
+//! The packing problem in numbers: columns (ways to get a node) and classes (identical pods).
 //!
-//! Offerings that nobody can tell apart are one column, and columns that another one beats in everything are
-//! left out. Names come back only when the packing is done.
+//! Indistinguishable offerings share one column, and dominated columns are dropped. Names return only when the packing
+//! is done.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,72 +21,72 @@ use super::dimension::{self, Dimension, Shared};
 use super::stock::{Access, PoolReaches, Stock, Terms};
 use super::{columns, variety};
 
-/// A way to have a node: a size of a pool in one of several zones that cost the same.
+/// A way to get a node: a size of a pool in one of several zones at the same price.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Column {
-    /// The pool, by its place in the supply.
+    /// Index of the pool in the supply.
     pub(in crate::solve) pool: usize,
-    /// The weight of the pool, by its place among the weights.
+    /// Index of the pool's weight among the weights.
     pub(in crate::solve) tier: usize,
-    /// The size, by its place in the pool.
+    /// Index of the size in the pool.
     pub(in crate::solve) kind: usize,
-    /// The offerings, by their place in the size; all cost the same and serve the same pods.
+    /// Indices of the offerings in the size; all cost the same and serve the same pods.
     pub(in crate::solve) usables: Vec<usize>,
-    /// What one more such node counts as, in millionths of a dollar an hour: what it costs, and what choosing counts
-    /// beside that; beyond every price where unknown.
+    /// Cost of one more node, in millionths of a dollar per hour: its price and the premium of the offering; above
+    /// every price if unknown.
     pub(in crate::solve) cost: i64,
-    /// The commitment that pays for its VM.
+    /// Index of the commitment that pays for its VM.
     pub(in crate::solve) commitment: Option<usize>,
-    /// What pods may use, one amount a dimension.
+    /// Capacity for pods, one amount per dimension.
     pub(in crate::solve) room: Vec<i64>,
-    /// The number of what daemonsets take.
+    /// Index of the DaemonSet overhead.
     pub(in crate::solve) overhead: usize,
-    /// What it takes of limits.
+    /// Charges against limits.
     pub(in crate::solve) charges: Charges,
-    /// What its labels may still become, as far as pods ask for different values.
+    /// Values that its labels may still get, if pods ask for different ones.
     pub(in crate::solve) open: Requirements,
-    /// What it is a choice among, where the pool asks for a variety (`minValues`): its room is the least of theirs.
+    /// Its alternatives, if the pool has `minValues`: its capacity is the lowest of theirs.
     pub(in crate::solve) choice: Option<variety::Choice>,
 }
 
-/// Pods that are alike for packing.
+/// Pods that are identical for packing.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Class {
-    /// What each needs, one amount a dimension, beside the volumes that it may find on its node.
+    /// Needs of each pod, one amount per dimension, without volumes that may be attached already.
     pub(in crate::solve) need: Vec<i64>,
     /// Those volumes.
     pub(in crate::solve) shared: Shared,
-    /// The number of where they may stand.
+    /// Index of their access.
     pub(in crate::solve) access: usize,
-    /// The numbers of their node terms and tolerations: they may differ where no column tells them apart.
+    /// Indices of their node terms and tolerations; these may differ if no column distinguishes them.
     pub(in crate::solve) terms: BTreeSet<usize>,
     /// Their host ports.
     pub(in crate::solve) ports: BTreeSet<HostPort>,
-    /// The parts that they play in rules between pods on one node.
+    /// Their roles in rules between pods on one node.
     pub(in crate::solve) company: Vec<HostRole>,
-    /// The pods, higher priorities first, then by name, each with the place of its shape.
+    /// The pods by priority, the highest first, then by name, each with the index of its shape.
     pub(in crate::solve) pods: Vec<(Reverse<i32>, PodKey, usize)>,
 }
 
-/// Everything that packing looks at.
+/// Inputs of packing.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Problem {
     pub(in crate::solve) dimensions: Vec<Dimension>,
     pub(in crate::solve) columns: Vec<Column>,
     pub(in crate::solve) classes: Vec<Class>,
     pub(in crate::solve) accesses: Arc<Vec<Access>>,
-    /// Classes beside each other that need the same and may stand in the same places.
+    /// Adjacent classes with the same needs and the same access.
     pub(in crate::solve) families: Vec<Range<usize>>,
-    /// The least that any pod needs, one amount a dimension.
+    /// Lowest needs of any pod, one amount per dimension.
     pub(in crate::solve) least: Vec<i64>,
-    /// The columns of each weight, the heaviest first.
+    /// Columns of each weight, the heaviest first.
     pub(in crate::solve) tiers: Vec<Vec<usize>>,
-    /// What each set of node terms reaches, by pool: for whoever looks at what was left out of the columns.
+    /// Reach of each set of node terms, by pool; needed for offerings that are not in the columns.
     pub(in crate::solve) reaches: Arc<Vec<PoolReaches>>,
 }
 
 impl Problem {
-    /// Makes the problem of placing what is left of each shape.
+    /// Builds the problem of placing the pods left of each shape.
     pub(in crate::solve) fn of(
         (demand, left): (&Demand, &[usize]),
         (supply, memo): (&Supply<'_>, &Memo),
@@ -101,7 +101,7 @@ impl Problem {
             .map(|(place, shape)| (place, shape, left[place]))
             .collect();
         let dimensions = dimension::all(&shapes, supply);
-        // In an order of their own, so that what was made for the same is found again whoever asks first.
+        // Sorted, so that cached columns for the same terms are found in any order of pods.
         let terms: BTreeSet<Terms<'_>> = shapes.iter().map(|(_, shape, _)| terms_of(shape)).collect();
         let terms: Vec<Terms<'_>> = terms.into_iter().collect();
         let number = |shape| terms.binary_search(&terms_of(shape)).unwrap_or_default();
@@ -131,19 +131,19 @@ impl Problem {
         Self { dimensions, columns, classes, accesses, families, least, tiers, reaches }
     }
 
-    /// Returns what every column takes of other limits than it was made with.
+    /// Returns the charges of every column against the limits of another ledger.
     pub(super) fn charges(&self, supply: &Supply<'_>, ledger: &Ledger, book: &PriceBook<'_>) -> Vec<Charges> {
         self.columns.iter().map(|column| columns::charges(column, supply, ledger, book)).collect()
     }
 
-    /// Counts those from now on.
+    /// Replaces the charges of the columns.
     pub(super) fn charge(&mut self, charges: Vec<Charges>) {
         for (column, charges) in self.columns.iter_mut().zip(charges) {
             column.charges = charges;
         }
     }
 
-    /// Returns the numbers of the accesses that may stand on nodes of a column.
+    /// Returns the indices of the accesses that include a column.
     pub(super) fn reaching(&self, column: usize) -> Bits {
         let mut reaching = Bits::none(self.accesses.len());
         let numbers = self.accesses.iter().enumerate().filter(|(_, access)| access.columns.has(column));
@@ -151,7 +151,7 @@ impl Problem {
         reaching
     }
 
-    /// Returns what all these pods need on one node, one amount a dimension.
+    /// Returns the needs of all these pods on one node, one amount per dimension.
     pub(super) fn need_together(&self, load: &[(usize, usize)]) -> Vec<i64> {
         let mut need = self.need(load);
         let shared = load.iter().flat_map(|(class, _)| &self.classes[*class].shared);
@@ -159,7 +159,8 @@ impl Problem {
         need
     }
 
-    /// Returns what all these pods need at least, one amount a dimension: volumes that they may share are not counted.
+    /// Returns the minimum needs of all these pods, one amount per dimension: volumes that they may share are not
+    /// counted.
     pub(in crate::solve) fn need(&self, load: &[(usize, usize)]) -> Vec<i64> {
         let mut need = vec![0_i64; self.dimensions.len()];
         for (class, count) in load {
@@ -171,19 +172,19 @@ impl Problem {
         need
     }
 
-    /// Returns how many pods of each class there are.
+    /// Returns the number of pods of each class.
     pub(in crate::solve) fn counts(&self) -> Vec<usize> {
         self.classes.iter().map(|class| class.pods.len()).collect()
     }
 }
 
-/// Returns what pods of a shape ask of nodes' labels and taints.
+/// Returns the node terms and tolerations of a shape.
 const fn terms_of(shape: &Shape) -> Terms<'_> {
     (&shape.ask.alternatives, &shape.ask.stance)
 }
 
-/// Looks at what may be had of pools that ask for a variety. Where a fleet puts up with less, node terms of pods that
-/// can have more of it are told apart from equal ones of pods that cannot.
+/// Finds the alternatives in pools with `minValues`. If the fleet accepts fewer values, node terms of pods that can
+/// have more values are distinguished from equal terms of pods that cannot.
 fn varied<'a>(
     shapes: &[(usize, &Shape, usize)],
     numbers: &mut [usize],
@@ -226,7 +227,7 @@ fn classes(
     accesses: &[Access],
     dimensions: &[Dimension],
 ) -> Vec<Class> {
-    // Node terms that come to the same columns, and leave no label open, are one access.
+    // Node terms that reach the same columns and leave no label open share one access.
     let mut same: BTreeMap<(&Bits, Option<usize>), usize> = BTreeMap::new();
     let mut groups: BTreeMap<ClassKey<'_>, (BTreeSet<usize>, Vec<_>)> = BTreeMap::new();
     for ((place, shape, left), number) in shapes.iter().zip(numbers) {

@@ -1,9 +1,9 @@
-//! What a node of each column is worth at most, so that patterns are looked for only where they may be the best.
+//! Upper bounds on the value of a node of each column, by surrogate-knapsack relaxation, so that patterns are searched
+//! only if they may be the best.
 //!
-//! Amounts of two dimensions counted as one make a knapsack, and what that holds at most is easily said: pods by what they
-//! are worth for what they take, the last one in part. No pattern that fits is worth more. Each way to count them is a
-//! direction, and the least of what they promise holds. What pods take is rounded down and what nodes have up, so that
-//! nothing is promised too little.
+//! Two dimensions combined by weights give a one-dimensional knapsack, whose bound is simple: pods by value density,
+//! the last one as a fraction. No pattern that fits is worth more. Each combination is a direction, and the lowest
+//! bound of all directions counts. The pods' needs are rounded down and capacities up, so no bound is too low.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,55 +14,55 @@ use crate::solve::intern::Bits;
 
 use super::room::{Bench, Room, SCALE, units};
 
-/// Parts into which the worth of what pods take is divided where pods are sorted by it.
+/// Parts into which value densities are divided for sorting pods.
 const WORTH: i128 = 1 << 40;
 
-/// Up to how many pairs of a column and a class two dimensions are counted in one proportion only: to look for a pattern more
-/// takes less there than to promise better.
+/// Maximum number of pairs of a column and a class for which two dimensions are combined in one proportion only: in
+/// small problems, one more search takes less time than a tighter bound.
 const LITTLE_MAX: usize = 2_000;
 
-/// What one part of each dimension counts.
+/// Weight of one part of each dimension.
 type Direction = Vec<i64>;
 
-/// Columns that the same pods may stand on.
+/// Columns that the same pods may use.
 struct Alike {
-    /// The columns, by their places.
+    /// Indices of the columns.
     places: Vec<usize>,
-    /// How many pods of each class one node holds at most for other reasons than room.
+    /// Maximum number of pods of each class on one node, for reasons other than capacity.
     most: Vec<usize>,
 }
 
-/// What pods take, counted in one direction.
+/// Needs of the pods in one direction.
 struct Counted {
     direction: Direction,
-    /// What a pod of each class takes, what is worth most for it first.
+    /// Needs of a pod of each class, by value density, the highest first.
     classes: Vec<(i128, usize)>,
 }
 
-/// What a column promised last.
+/// Last upper bound of a column.
 struct Promise {
-    /// The columns like it, by their place.
+    /// Index of the group of the column.
     alike: usize,
-    /// The direction that promised least when nothing was placed: the only one asked again.
+    /// Direction with the lowest bound before anything was placed; the only one that is updated.
     way: usize,
     value: i128,
-    /// How often pods had been placed.
+    /// Number of placements when it was computed.
     moment: usize,
 }
 
-/// What a pattern of each column is worth at most.
+/// Upper bounds on the value of a pattern of each column.
 pub(super) struct Promises<'v> {
     values: &'v [i128],
     rooms: Rooms,
     counted: Vec<Counted>,
     alike: Vec<Alike>,
     promises: Vec<Promise>,
-    /// How often pods were placed.
+    /// Number of placements.
     moment: usize,
 }
 
 impl<'v> Promises<'v> {
-    /// Lets columns promise with so many pods left of each class. Where there is much to look at, threads share it.
+    /// Computes the bounds of columns for this many pods left of each class. In large problems, threads share the work.
     pub(super) fn of(
         bench: &Bench<'_>,
         columns: &[usize],
@@ -99,17 +99,18 @@ impl<'v> Promises<'v> {
         Self { values, rooms, counted, alike: groups, promises, moment: 0 }
     }
 
-    /// Returns what a column promised last.
+    /// Returns the last bound of a column.
     pub(super) fn last(&self, place: usize) -> i128 {
         self.promises[place].value
     }
 
-    /// Says that pods were placed.
+    /// Records that pods were placed.
     pub(super) fn age(&mut self) {
         self.moment += 1;
     }
 
-    /// Returns what a column promises with what is left now; `None` where it was asked already since pods were placed.
+    /// Returns the bound of a column for the pods that are left; `None` if it was already updated since the last
+    /// placement.
     pub(super) fn renewed(&mut self, place: usize, left: &[usize]) -> Option<i128> {
         let Self { values, rooms, counted, alike, promises, moment } = self;
         let promise = &mut promises[place];
@@ -125,7 +126,7 @@ impl<'v> Promises<'v> {
 }
 
 impl Counted {
-    /// Returns what columns of a group may hold.
+    /// Returns the pods that columns of a group may hold.
     fn pods(&self, alike: &Alike, (values, left): (&[i128], &[usize])) -> impl Iterator<Item = Pods> {
         let pods = self.classes.iter().map(|(takes, class)| {
             let count = alike.most[*class].min(left[*class]) as i128;
@@ -135,9 +136,9 @@ impl Counted {
     }
 }
 
-/// What the columns have room for, in parts of the largest room.
+/// Capacities of the columns, in parts of the largest capacity.
 struct Rooms {
-    /// What one part is of each dimension.
+    /// Amount of one part in each dimension.
     units: Vec<i64>,
     parts: Vec<Vec<i64>>,
 }
@@ -151,7 +152,7 @@ impl Rooms {
         Self { units, parts }
     }
 
-    /// Counts what pods take.
+    /// Computes the needs of the pods in a direction.
     fn counted(
         &self,
         bench: &Bench<'_>,
@@ -173,19 +174,19 @@ impl Rooms {
         Counted { direction, classes }
     }
 
-    /// Returns what a column has room for.
+    /// Returns the capacity of a column in a direction.
     fn counts(&self, place: usize, direction: &Direction) -> i128 {
         let parts = self.parts[place].iter().zip(direction);
         parts.map(|(parts, counts)| i128::from(*parts) * i128::from(*counts)).sum()
     }
 }
 
-/// In which directions the columns are asked.
+/// Directions in which the columns are bounded.
 struct Ways {
     directions: Vec<Direction>,
-    /// For each size of columns, whether they are asked in each direction.
+    /// For each size of columns, whether each direction is used.
     of_sizes: Vec<Vec<bool>>,
-    /// The size of each column.
+    /// Size of each column.
     sizes: Vec<usize>,
 }
 
@@ -207,9 +208,9 @@ impl Ways {
         Self { directions: directions.into_iter().cloned().collect(), of_sizes, sizes }
     }
 
-    /// Returns the directions for columns of a size, in powers of two of parts: what counts nothing, so that all that is left
-    /// is promised; each dimension that pods ask for alone; and every two of them in the proportion in which the columns
-    /// have them, and so many powers of two to either side.
+    /// Returns the directions for columns of a size, in powers of two of parts: one that counts nothing, so that the
+    /// bound is the value of all pods left; each requested dimension alone; and each pair of them in the proportion of
+    /// the columns' capacities, and up to `around` powers of two to either side.
     fn of_size(asked: &[usize], size: &[u32], around: i64) -> BTreeSet<Direction> {
         let counting = |counts: &[(usize, i64)]| {
             let mut direction = vec![0; size.len()];
@@ -229,13 +230,13 @@ impl Ways {
         directions
     }
 
-    /// Returns whether a column is asked in a direction.
+    /// Returns whether a direction is used for a column.
     fn is_of(&self, way: usize, place: usize) -> bool {
         self.of_sizes[self.sizes[place]][way]
     }
 }
 
-/// Pods of one class: what each takes, what it is worth, and how many there are.
+/// Pods of one class: the needs and the value of each, and their number.
 #[derive(Clone, Copy)]
 struct Pods {
     takes: i128,
@@ -243,13 +244,13 @@ struct Pods {
     count: i128,
 }
 
-/// Returns what pods are worth at most that fit into so much room, of which those come first that are worth most for what
-/// they take.
+/// Returns an upper bound on the value of the pods that fit into this capacity; pods with the highest value density
+/// must come first.
 fn holds(pods: impl Iterator<Item = Pods>, room: i128) -> i128 {
     let (mut rest, mut worth) = (room.max(0), 0);
     for Pods { takes, value, count } in pods {
         if takes * count > rest {
-            // Pods may be worth the same for what they take and not be told apart: that is never more than this.
+            // Pods whose rounded value densities are equal may be in the wrong order: that never makes more than this.
             return worth + rest.saturating_mul(value) / takes + SCALE;
         }
         rest -= takes * count;
@@ -258,7 +259,7 @@ fn holds(pods: impl Iterator<Item = Pods>, room: i128) -> i128 {
     worth
 }
 
-/// Groups columns by who may stand on them.
+/// Groups columns by the pods that may use them.
 fn alike(bench: &Bench<'_>, columns: &[usize]) -> Vec<Alike> {
     let problem = bench.problem;
     let mut groups: BTreeMap<(usize, usize, Bits), Vec<usize>> = BTreeMap::new();
@@ -272,7 +273,7 @@ fn alike(bench: &Bench<'_>, columns: &[usize]) -> Vec<Alike> {
             if bench.reaches(empty, class) { bench.most_of(empty, class, usize::MAX) } else { 0 }
         };
         let most = |class: usize| {
-            // How many may have volumes in common depends on the room that each column has for volumes.
+            // The number of pods that may share volumes depends on the capacity of each column for volumes.
             let others = if problem.classes[class].shared.is_empty() { &[][..] } else { &places[1..] };
             let on_others = others.iter().map(|place| most_on(&bench.room(columns[*place]), class));
             on_others.chain([most_on(&empty, class)]).max().unwrap_or(0)
@@ -288,7 +289,7 @@ mod tests {
     use super::{Pods, holds};
     use crate::solve::pack::room::SCALE;
 
-    /// What the best of all choices is worth that take no more than so much.
+    /// Returns the value of the best selection that needs no more than this.
     fn best(pods: &[Pods], room: i128) -> i128 {
         let Some((Pods { takes, value, count }, rest)) = pods.split_first() else { return 0 };
         let fitting = (0..=*count).filter(|times| takes * times <= room);

@@ -1,4 +1,4 @@
-//! What is left of a node while it is filled.
+//! Free capacity of a node while it is filled.
 
 use std::collections::BTreeSet;
 
@@ -14,39 +14,39 @@ use super::problem::{Class, Problem};
 /// Parts into which values and sizes are divided, so that integers suffice.
 pub(super) const SCALE: i128 = 1 << 24;
 
-/// Parts into which the largest room is divided where needs are weighed: small enough that sums of products fit.
+/// Parts into which the largest capacity is divided for weighing needs: few enough that sums of products fit.
 pub(super) const PARTS: i64 = 1 << 20;
 
-/// The fewest pairs of a column and a need that one thread looks at before another one helps.
+/// Minimum number of pairs of a column and a need per thread.
 pub(super) const PAIRS_AT_ONCE: usize = 10_000;
 
-/// Returns what one part of the largest room of these columns is of each dimension.
+/// Returns the amount of one part of these columns' largest capacity, in each dimension.
 pub(super) fn units(problem: &Problem, columns: &[usize]) -> Vec<i64> {
     let largest = |place: usize| columns.iter().map(|column| problem.columns[*column].room[place]).max();
     (0..problem.dimensions.len()).map(|place| (largest(place).unwrap_or(0) / PARTS).max(1)).collect()
 }
 
-/// What is left of a node of some column.
+/// A node of some column while it is filled.
 #[derive(Clone, Debug)]
 pub(super) struct Room {
     pub(super) column: usize,
-    /// What is left, one amount a dimension.
+    /// Free capacity, one amount per dimension.
     pub(super) free: Vec<i64>,
     ports: BTreeSet<HostPort>,
-    /// The volumes that are attached and that others may share.
+    /// Attached volumes that others may share.
     volumes: Shared,
     open: Requirements,
     company: Company,
 }
 
 impl Room {
-    /// Returns whether there is less of something than every pod needs.
+    /// Returns whether less of some dimension is left than every pod needs.
     pub(super) fn is_full(&self, least: &[i64]) -> bool {
         self.free.iter().zip(least).any(|(free, least)| free < least)
     }
 }
 
-/// Returns how often a need fits into what is free.
+/// Returns how many times a need fits into the free capacity.
 pub(super) fn fits(need: &[i64], free: &[i64]) -> usize {
     let mut most = usize::MAX;
     for (need, free) in need.iter().zip(free) {
@@ -60,40 +60,40 @@ pub(super) fn fits(need: &[i64], free: &[i64]) -> usize {
     most
 }
 
-/// Returns whether a need fits into what is free.
+/// Returns whether a need fits into the free capacity.
 pub(super) fn holds(free: &[i64], need: &[i64]) -> bool {
     need.iter().zip(free).all(|(need, free)| *need <= 0 || need <= free)
 }
 
-/// Returns what a part of each dimension counts, the more the less of it is free: what is scarce is kept for those that
-/// bring most for it, and both ends of a node fill up together.
+/// Returns the weight of one part of each dimension: the less is free, the higher. Scarce capacity is kept for the pods
+/// with the highest value for it, and all dimensions fill up together.
 pub(super) fn scarcity(free: &[i64]) -> Vec<i64> {
     free.iter().map(|free| if *free > 0 { (1 << 60) / free } else { 0 }).collect()
 }
 
-/// Returns how much of what is free a pod takes, all dimensions together, where it fits; never nothing.
+/// Returns the share of the free capacity that a pod takes, all dimensions combined, if it fits; never zero.
 pub(super) fn part(need: &[i64], scarcity: &[i64]) -> i128 {
     let parts =
         need.iter().zip(scarcity).map(|(need, scarce)| (i128::from(*need) * i128::from(*scarce)) >> 20);
     parts.sum::<i128>().max(1)
 }
 
-/// Returns how many pods to put at once of which so many fit: few enough that others have their turn.
+/// Returns how many of the pods that fit are placed in one step: few enough that other classes get their turn.
 pub(super) const fn at_once(fits: usize) -> usize {
     fits.div_ceil(4)
 }
 
-/// A problem with the ports that daemonsets take.
+/// A problem with the supply, which has the ports of DaemonSets.
 pub(super) struct Bench<'p> {
     pub(super) problem: &'p Problem,
     pub(super) supply: &'p Supply<'p>,
     pub(super) effort: Effort<'p>,
-    /// Whether nodes that limits leave are also filled with as many pods as they hold.
+    /// Whether candidates whose nodes hold as many pods as possible are tried as well if limits are too small.
     pub(super) fills: bool,
 }
 
 impl Bench<'_> {
-    /// Returns a node of this column with its daemonsets alone.
+    /// Returns a node of this column with only its DaemonSets.
     pub(super) fn room(&self, column: usize) -> Room {
         let there = &self.problem.columns[column];
         let overhead = &self.supply.pools[there.pool].overheads[there.overhead];
@@ -102,8 +102,8 @@ impl Bench<'_> {
         Room { column, free: there.room.clone(), ports, volumes, open, company }
     }
 
-    /// Returns a node of this column with these pods; `None` where they do not fit. Those with the fewest
-    /// alternatives come first, so that those with a choice choose what agrees.
+    /// Returns a node of this column with these pods; `None` if they do not fit. Pods with the fewest alternatives come
+    /// first, so that the others choose labels that agree with them.
     pub(super) fn filled(&self, column: usize, load: &[(usize, usize)]) -> Option<Room> {
         let mut room = self.room(column);
         let pool = self.problem.columns[column].pool;
@@ -131,12 +131,12 @@ impl Bench<'_> {
         self.most_of(room, class, fits(&self.problem.classes[class].need, &room.free))
     }
 
-    /// Returns whether pods of a class may stand on nodes of this column at all.
+    /// Returns whether pods of a class may use this column at all.
     pub(super) fn reaches(&self, room: &Room, class: usize) -> bool {
         self.problem.accesses[self.problem.classes[class].access].columns.has(room.column)
     }
 
-    /// Returns how many of so many pods of a class fit, for which there is room and whose class reaches the column.
+    /// Returns how many of `most` pods of a class fit, for which capacity is free and whose class may use the column.
     pub(super) fn most_of(&self, room: &Room, class: usize, mut most: usize) -> usize {
         let pods = &self.problem.classes[class];
         if most == 0 {
@@ -155,7 +155,7 @@ impl Bench<'_> {
         if most > 0 && self.joined(room, class).is_none() { 0 } else { most }
     }
 
-    /// Puts so many pods of a class there.
+    /// Places this many pods of a class.
     pub(super) fn put(&self, room: &mut Room, class: usize, count: usize) {
         let pods = &self.problem.classes[class];
         let times = i64::try_from(count).unwrap_or(i64::MAX);
@@ -177,8 +177,8 @@ impl Bench<'_> {
         }
     }
 
-    /// Returns what the open labels become with a pod of this class: `None` where no alternative agrees with
-    /// what stands there, `Some(None)` where the pod asks for none of them.
+    /// Returns the open labels after adding a pod of this class: `None` if no alternative agrees with the labels so
+    /// far, `Some(None)` if the pod requires none of them.
     fn joined(&self, room: &Room, class: usize) -> Option<Option<Requirements>> {
         let pool = self.problem.columns[room.column].pool;
         let access = &self.problem.accesses[self.problem.classes[class].access];
@@ -196,8 +196,8 @@ impl Bench<'_> {
     }
 }
 
-/// Returns how many pods of a class fit beside the volumes that they share and that are not attached yet; what else they
-/// need is counted only where such a volume takes of it.
+/// Returns how many pods of a class fit beside the volumes that they share and that are not attached yet. Other needs
+/// are counted only in dimensions that such a volume uses.
 fn beside_shared(pods: &Class, room: &Room) -> usize {
     let mut taken = vec![0; room.free.len()];
     dimension::add(&mut taken, pods.shared.difference(&room.volumes));

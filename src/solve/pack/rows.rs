@@ -1,25 +1,25 @@
-//! Rows of the programme that finds what pods are worth: classes that are alike, as one.
+//! Rows of the LP for dual prices: similar classes share one row.
 //!
-//! A row stands for its classes with what they need on average; nothing is packed by it.
+//! A row represents its classes with their average needs. Never packs anything.
 
 use std::collections::BTreeMap;
 
 use super::room::{Bench, SCALE};
 
-/// The most rows: what the programme costs grows with their square.
+/// Maximum number of rows: the cost of the LP grows with their square.
 const ROWS_MAX: usize = 72;
 
-/// Classes that are alike.
+/// Similar classes.
 pub(super) struct Row {
-    /// What a pod needs on average.
+    /// Average needs of a pod.
     pub(super) need: Vec<i64>,
-    /// Where its pods may stand.
+    /// Access of its pods.
     pub(super) access: usize,
-    /// How many pods there are.
+    /// Number of pods.
     pub(super) count: i64,
-    /// How many of them one node holds at most, for other reasons than room.
+    /// Maximum number of them on one node, for reasons other than capacity.
     pub(super) most: i64,
-    /// The classes, each with how large a pod of it is beside the average, in [`SCALE`] parts.
+    /// The classes, each with the size of its pods relative to the average, in [`SCALE`] parts.
     pub(super) classes: Vec<(usize, i128)>,
 }
 
@@ -30,7 +30,7 @@ struct Group {
     classes: Vec<usize>,
 }
 
-/// Returns the rows of all classes that are worth something; `None` where there are more kinds than rows.
+/// Returns the rows of all classes that have a value; `None` if there are none, or more kinds than rows.
 pub(super) fn rows(bench: &Bench<'_>, columns: &[usize], first: &[i128], left: &[usize]) -> Option<Vec<Row>> {
     let problem = bench.problem;
     let mut kinds: BTreeMap<(usize, i64), Vec<usize>> = BTreeMap::new();
@@ -71,7 +71,7 @@ pub(super) fn rows(bench: &Bench<'_>, columns: &[usize], first: &[i128], left: &
     Some(groups.into_iter().map(|(_, _, group)| row(bench, group, left, &largest)).collect())
 }
 
-/// Returns how much the pods of a group differ, and the dimension in which they do most.
+/// Returns how much the pods of a group differ, and the dimension in which they differ most.
 fn loss(bench: &Bench<'_>, group: &Group, left: &[usize], largest: &[i64]) -> (i128, usize) {
     let need = |class: usize, place: usize| bench.problem.classes[class].need[place];
     let pods: i128 = group.classes.iter().map(|class| left[*class] as i128).sum();
@@ -86,7 +86,7 @@ fn loss(bench: &Bench<'_>, group: &Group, left: &[usize], largest: &[i64]) -> (i
         .unwrap_or((0, 0))
 }
 
-/// Divides a group in the middle of what its pods need of a dimension.
+/// Divides a group in the middle of its pods' needs in a dimension.
 fn divided(bench: &Bench<'_>, group: Group, place: usize) -> [Group; 2] {
     let need = |class: &usize| bench.problem.classes[*class].need[place];
     let most = group.classes.iter().map(need).max().unwrap_or(0);

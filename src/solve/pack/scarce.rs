@@ -1,6 +1,6 @@
-//! Who comes first where limits leave too little for all: by priority, and those first who have the fewest pools to go to.
+//! Order of pods if limits are too small for all: by priority, then those with the fewest usable pools first.
 //!
-//! No limit is given more than is left of it. Whether what comes of it is taken is decided where all ways are compared.
+//! Never exceeds a limit. Never decides whether the result is taken: that is decided where candidates are compared.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,26 +9,26 @@ use super::packing::{self, Packing, Score, Unplaced};
 use super::patterns;
 use super::room::{Bench, holds};
 
-/// Who should be left over where limits of pools leave too little for all.
+/// Which pods should be left over if the limits of pools are too small for all.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Short {
-    /// As few as may be, whoever they are.
+    /// As few as possible, whichever they are.
     AsFewAsMayBe,
-    /// Those whom later columns may take, before those who have nowhere else to go.
+    /// Those that later columns may take, before those that fit nowhere else.
     WhomOthersTake,
 }
 
-/// Where pods of each class may go beside what is packed now.
+/// Number of pools that may take pods of each class.
 pub(super) struct Chances {
-    /// How many pools may take them, now and later.
+    /// Number of pools that may take them, now and later.
     pools: Vec<usize>,
-    /// How many pools of later turns may take them.
+    /// Number of pools of later turns that may take them.
     later: Vec<usize>,
     short: Short,
 }
 
 impl Chances {
-    /// Looks at these columns, and at those that come later, as far as limits leave any of their nodes.
+    /// Counts the pools of these columns and of later ones, if limits allow any of their nodes.
     pub(super) fn of(
         bench: &Bench<'_>,
         (now, later): (&[usize], &[usize]),
@@ -59,8 +59,8 @@ impl Chances {
         }
     }
 
-    /// Scores a packing. Where it is asked who is left over, those come first who have nowhere else to go, then those with
-    /// one other pool, and so on.
+    /// Scores a packing. If it matters which pods are left over, those that fit nowhere else count first, then those
+    /// with one other pool, and so on.
     pub(super) fn score(&self, bench: &Bench<'_>, packing: &Packing) -> (Vec<Unplaced>, Score) {
         let whole = packing.score(bench.problem);
         if self.short == Short::AsFewAsMayBe {
@@ -77,32 +77,32 @@ impl Chances {
     }
 }
 
-/// Who comes first, and which nodes they are given.
+/// Inputs of packing by scarcity.
 pub(super) struct Scarcity<'a> {
-    /// The columns that nodes are opened of.
+    /// Columns of the nodes to open.
     pub(super) columns: &'a [usize],
-    /// What a pod of each class is worth.
+    /// Value of a pod of each class.
     pub(super) values: &'a [i128],
-    /// What is placed already.
+    /// The packing so far.
     pub(super) start: &'a Packing,
     /// The classes, the largest first.
     pub(super) by_size: &'a [usize],
 }
 
-/// The pods of each class that have their turn together: those of one priority, with so many pools to go to.
+/// Pods of each class that are placed together: those of one priority with the same number of usable pools.
 type Turn = Vec<(usize, usize)>;
 
 impl Scarcity<'_> {
-    /// Covers one turn after the other: what limits leave goes to the highest priority, and with `chances` to those of
-    /// each that have the fewest pools to go to.
+    /// Covers one turn after the other: the remaining limits go to the highest priority and, with `chances`, to its
+    /// pods with the fewest usable pools.
     pub(super) fn covered(&self, bench: &Bench<'_>, chances: Option<&Chances>) -> Packing {
         self.turn_by_turn(bench, chances, |packing| {
             patterns::cover(bench, self.columns, self.values, packing);
         })
     }
 
-    /// Returns ways in which every node that is opened holds as many pods as any could, whatever it costs: of those whose
-    /// turn it is, and of all, with those first whose turn comes first.
+    /// Returns two packings in which every opened node holds as many pods as possible, whatever it costs: pods of the
+    /// current turn only, or all pods, counting those of earlier turns first.
     pub(super) fn fullest(&self, bench: &Bench<'_>, chances: Option<&Chances>) -> [Packing; 2] {
         let first = self.turn_by_turn(bench, chances, |packing| {
             let mut turn = [self.of_size(|class| packing.left[class])];
@@ -134,7 +134,7 @@ impl Scarcity<'_> {
         let mut turns: BTreeMap<(Reverse<i32>, usize), BTreeMap<usize, usize>> = BTreeMap::new();
         for (class, pods) in classes.iter().enumerate() {
             let rank = chances.map_or(0, |chances| chances.pools[class]);
-            // Pods of a class are placed from the front of its list; those before are on earlier nodes.
+            // Pods of a class are placed from the front of its list; earlier ones are on nodes that are already open.
             let placed = pods.pods.len() - self.start.left[class];
             for (priority, _, _) in pods.pods.iter().skip(placed) {
                 *turns.entry((*priority, rank)).or_default().entry(class).or_default() += 1;
@@ -145,15 +145,15 @@ impl Scarcity<'_> {
         turns.into_values().map(listed).collect()
     }
 
-    /// Lists who is there of each class, the smallest first.
+    /// Lists the number of pods of each class, the smallest pods first.
     fn of_size(&self, count: impl Fn(usize) -> usize) -> Turn {
         let counts = self.by_size.iter().rev().map(|class| (*class, count(*class)));
         counts.filter(|(_, count)| *count > 0).collect()
     }
 }
 
-/// Opens one node after the other, each where most pods of the first turn find room, then most of the next, and so on; the
-/// cheapest of those.
+/// Opens one node after the other: the column that holds the most pods of the first turn, then of the next, and so on;
+/// the cheapest of those.
 fn fullest(bench: &Bench<'_>, columns: &[usize], turns: &mut [Turn], packing: &mut Packing) {
     loop {
         let is_left = |column: &usize| packing.ledger.uses(&bench.problem.columns[*column].charges) > 0;

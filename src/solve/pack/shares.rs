@@ -1,7 +1,7 @@
-//! What pods are worth by what they pay: at first their share of the node that holds them at the least price a pod, then
-//! what a packing really paid for them.
+//! Pod values from prices: at first a pod's share of the node that holds it at the lowest price per pod, then the price
+//! that a packing paid for it.
 //!
-//! Each class is looked at alone; what all of them together make pods worth is [`super::worth`]'s.
+//! Each class is considered alone; [`super::worth`] computes the values of all classes together.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -11,14 +11,14 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use super::packing::Packing;
 use super::room::{Bench, PAIRS_AT_ONCE, Room, SCALE, fits};
 
-/// Columns that cost the same and have the same room.
+/// Columns with the same cost and capacity.
 struct Alike {
     cost: i128,
     rooms: Vec<Room>,
 }
 
-/// Returns what one pod of each class is worth at first: its share of the node that holds it at the least
-/// price a pod. Zero where no column of these holds it.
+/// Returns the initial value of one pod of each class: its share of the node that holds it at the lowest price per pod.
+/// Zero if none of these columns holds it.
 pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
     let problem = bench.problem;
     let mut alike: BTreeMap<(i64, &[i64]), Vec<Room>> = BTreeMap::new();
@@ -43,7 +43,7 @@ pub(super) fn values(bench: &Bench<'_>, columns: &[usize]) -> Vec<i128> {
     needs.par_iter().with_min_len(least).flat_map_iter(of_need).collect()
 }
 
-/// Returns the least share of a pod of this class in nodes that hold so many, those first of which it might be least.
+/// Returns the lowest share of a pod of this class in nodes that hold this many, sorted by the lowest possible share.
 fn least_share(bench: &Bench<'_>, class: usize, held: &[(usize, &Alike)]) -> i128 {
     let pods = bench.problem.classes[class].pods.len();
     let mut least: Option<i128> = None;
@@ -63,12 +63,12 @@ fn least_share(bench: &Bench<'_>, class: usize, held: &[(usize, &Alike)]) -> i12
     least.unwrap_or(0)
 }
 
-/// Returns what one of so many pods is of a node's price.
+/// Returns the share of one of this many pods in a node's price.
 const fn share(cost: i128, pods: usize) -> i128 {
     cost * SCALE / pods as i128
 }
 
-/// Returns the values corrected by what this packing really paid for each class.
+/// Returns the values corrected by the price that this packing paid for each class.
 pub(super) fn corrected(bench: &Bench<'_>, values: &[i128], packing: &Packing) -> Vec<i128> {
     let mut paid = vec![0_i128; values.len()];
     let mut placed = vec![0_i128; values.len()];

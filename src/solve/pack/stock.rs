@@ -1,7 +1,7 @@
-//! What packing may buy: the columns, and which of them pods of equal node terms may stand on.
+//! The columns that packing may buy, and which of them pods with equal node terms may use.
 //!
-//! Follows from what can be bought and what pods ask of their nodes' labels and taints; how many pods there are, and
-//! how large, does not matter here.
+//! It depends on the supply and on the node terms and tolerations of pods only, not on the number or the size of the
+//! pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,26 +18,25 @@ use super::dimension::Dimension;
 use super::problem::Column;
 use super::{columns, variety};
 
-/// Node terms, and the stance to taints.
+/// Node terms and tolerations.
 pub(super) type Terms<'a> = (&'a Vec<Requirements>, &'a Stance);
 
-/// What columns are made from: node terms and stances, in their order, what is counted of a node, and what is left
-/// of limits.
+/// Cache key of columns: node terms and tolerations, sorted, the dimensions, and the remaining limits.
 pub(in crate::solve) type Made = (Vec<(Vec<Requirements>, Stance)>, Vec<Dimension>, Ledger);
 
-/// What may be bought.
+/// The columns that may be bought.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Stock {
     /// The columns.
     pub(super) columns: Vec<Column>,
-    /// Where pods may stand, by the number of their node terms.
+    /// Columns that pods may use, by the index of their node terms.
     pub(super) accesses: Arc<Vec<Access>>,
-    /// What node terms reach, by pool.
+    /// Reach of the node terms, by pool.
     pub(super) reaches: Arc<Vec<PoolReaches>>,
 }
 
 impl Stock {
-    /// Makes the columns for so many sets of node terms.
+    /// Builds the columns for this many sets of node terms.
     pub(super) fn of(
         reaches: Vec<PoolReaches>,
         terms: usize,
@@ -51,28 +50,28 @@ impl Stock {
     }
 }
 
-/// Where pods of equal node terms and tolerations may stand.
+/// Columns that pods with equal node terms and tolerations may use.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Access {
     /// The columns.
     pub(in crate::solve) columns: Bits,
-    /// For pools where the pods ask for labels that are still open: each alternative's columns and what it
-    /// asks of those labels.
+    /// For pools in which the pods ask for labels that are still open: the columns of each alternative, and its terms
+    /// for those labels.
     pub(in crate::solve) open: BTreeMap<usize, Vec<(Bits, Requirements)>>,
 }
 
-/// What each set of node terms reaches in one pool: one entry an alternative, with the open part.
+/// Reach of each set of node terms in one pool: one entry per alternative, with its open part.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct PoolReaches {
     pub(in crate::solve) by_terms: Vec<Vec<(Reach, Requirements)>>,
-    /// The labels that are open in this pool and that somebody asks about.
+    /// Labels that are open in this pool and that some pod asks for.
     pub(in crate::solve) open_keys: BTreeSet<LabelKey>,
-    /// For each set of terms how much of a choice its nodes must be; empty where that is the same for all.
+    /// Number of distinct values required for each set of terms; empty if it is the same for all.
     pub(in crate::solve) least: Vec<Vec<u32>>,
 }
 
 impl PoolReaches {
-    /// Looks at every pool.
+    /// Computes the reach in every pool.
     pub(super) fn all(supply: &Supply<'_>, terms: &[Terms<'_>]) -> Vec<Self> {
         supply.pools.iter().map(|pool| Self::of(pool, terms)).collect()
     }
@@ -103,7 +102,7 @@ impl PoolReaches {
         Self { by_terms, open_keys, least: Vec::new() }
     }
 
-    /// Returns how much of a choice a node must be for these terms.
+    /// Returns the number of distinct values that a node needs for these terms.
     pub(super) fn least(&self, number: usize) -> &[u32] {
         self.least.get(number).map_or(&[], Vec::as_slice)
     }

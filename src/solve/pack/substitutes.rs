@@ -1,4 +1,4 @@
-//! The other ways to have a node that holds the same pods: what to fall back on when Azure refuses.
+//! Substitutes of a node: other offerings that hold the same pods, in case Azure refuses.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,17 +16,17 @@ use super::dimension::{self, Dimension};
 use super::finish::Desk;
 use super::packing::Opened;
 
-/// The most substitutes that a node keeps: as many sizes as Karpenter once sent to a cloud in one request,
-/// and more than Azure refuses in a row.
+/// Maximum number of substitutes of a node: as many sizes as Karpenter once sent to a cloud in one request, and more
+/// than Azure refuses in a row.
 pub(in crate::solve) const MAX: usize = 60;
 
-/// The most offerings that are looked at for substitutes: with so many that cannot be listed together, more
-/// of them bring little.
+/// Maximum number of offerings that are examined for substitutes: if this many cannot be listed together, more of them
+/// add little.
 const LOOKED_MAX: usize = 1000;
 
-/// The offerings of a node's pool by whether they hold its pods.
+/// Offerings of a node's pool, by whether they hold its pods.
 pub(super) struct Sorted {
-    /// Those that do, cheapest first, by their places on the shelf.
+    /// Those that do, the cheapest first, by their index on the shelf.
     holding: Vec<usize>,
     /// The others, by the number of size, zone and capacity type.
     others: Bits,
@@ -35,35 +35,35 @@ pub(super) struct Sorted {
 /// Size, zone and capacity type.
 type Choice = (SkuName, Zone, CapacityType);
 
-/// The offerings of a pool, cheapest first, with numbers for their names.
+/// Offerings of a pool, the cheapest first, with numbers for their names.
 struct Shelf {
     offers: Vec<Offer>,
-    /// The place of each offering by the number of its size, zone and capacity type.
+    /// Index of each offering, by the number of its size, zone and capacity type.
     places: Vec<Option<usize>>,
-    /// The sizes, by their places in the pool.
+    /// Indices of the sizes in the pool.
     sizes: BTreeMap<SkuName, usize>,
     zones: Vec<Zone>,
     types: Vec<CapacityType>,
-    /// What nodes of each size offer beside each set of daemonsets, one amount a dimension.
+    /// Capacity of nodes of each size beside each set of DaemonSets, one amount per dimension.
     rooms: Vec<Vec<Vec<i64>>>,
 }
 
 struct Offer {
-    /// The size and the offering, by their places in the pool.
+    /// Indices of the size and the offering in the pool.
     kind: usize,
     usable: usize,
-    /// Its daemonsets, by their place in the pool.
+    /// Index of its DaemonSets in the pool.
     overhead: usize,
     /// The numbers of the zone and of the capacity type.
     zone: usize,
     bought: usize,
-    /// What it costs and counts as.
+    /// Its price, without and with the premium.
     weighed: Weighed,
     substitute: Substitute,
 }
 
 impl Offer {
-    /// What offerings are sorted by: price, then names, those without a zone last of their size.
+    /// Returns the sort key of an offering: price, then names; within a size, offerings without a zone come last.
     fn rank(&self) -> (MicroUsdPerHour, &SkuName, bool, &Zone, CapacityType) {
         let Substitute { effective_price, size, zone, capacity_type } = &self.substitute;
         let price = effective_price.known().unwrap_or(MicroUsdPerHour(i64::MAX));
@@ -116,26 +116,26 @@ impl Shelf {
         shelf
     }
 
-    /// Returns the place of an offering.
+    /// Returns the index of an offering.
     fn place(&self, (size, zone, bought): (&SkuName, &Zone, CapacityType)) -> Option<usize> {
         let zone = self.zones.iter().position(|other| other == zone)?;
         let bought = self.types.iter().position(|other| *other == bought)?;
         self.places[self.number(*self.sizes.get(size)?, zone, bought)]
     }
 
-    /// Returns the number of a size, zone and capacity type, whether or not that is offered.
+    /// Returns the number of a size, zone and capacity type, whether or not it is offered.
     const fn number(&self, kind: usize, zone: usize, bought: usize) -> usize {
         (kind * self.zones.len() + zone) * self.types.len() + bought
     }
 
-    /// Returns whether nodes of each size hold so much, beside each set of daemonsets.
+    /// Returns whether nodes of each size, beside each set of DaemonSets, hold this much.
     fn hold(&self, need: &[i64]) -> Vec<bool> {
         let holds = |room: &Vec<i64>| need.iter().zip(room).all(|(need, room)| need <= room);
         self.rooms.iter().flatten().map(holds).collect()
     }
 }
 
-/// What nodes of every offering of every pool offer.
+/// Capacities of nodes of every offering of every pool.
 pub(in crate::solve) struct Rooms(Vec<Shelf>);
 
 impl Rooms {
@@ -144,7 +144,7 @@ impl Rooms {
     }
 }
 
-/// Sorts the offerings of the node's pool, its own one included.
+/// Sorts the offerings of the node's pool, including its own.
 pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &Chosen) -> Sorted {
     let column = &desk.problem.columns[opened.column];
     let pool = &desk.supply.pools[column.pool];
@@ -152,7 +152,7 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
     let need = desk.problem.need_together(&opened.load);
     let terms: BTreeSet<usize> =
         opened.load.iter().flat_map(|(class, _)| &desk.problem.classes[*class].terms).copied().collect();
-    // Many offerings are of one size.
+    // Many offerings have the same size.
     let holds = shelf.hold(&need);
     let mut sorted = Sorted { holding: Vec::new(), others: Bits::none(shelf.number(pool.kinds.len(), 0, 0)) };
     for (place, offer) in shelf.offers.iter().enumerate() {
@@ -172,10 +172,9 @@ pub(super) fn sorted(desk: &Desk<'_>, rooms: &Rooms, opened: &Opened, chosen: &C
     sorted
 }
 
-/// Returns the cheapest substitutes of a node of this column that has this size, zone and capacity type. A claim lists
-/// sizes, zones and capacity types each for itself, so that any of them may come together: what would bring
-/// together an offering that does not hold the pods, or is avoided, is left out. Those that `minValues` needs come before
-/// all others.
+/// Returns the cheapest substitutes of a node of this column with this size, zone and capacity type. A claim lists
+/// sizes, zones and capacity types independently, so all their combinations are possible. An offering that would add a
+/// combination which does not hold the pods, or is avoided, is left out. Those that `minValues` needs come first.
 pub(super) fn of(
     (desk, rooms): (&Desk<'_>, &Rooms),
     opened: &Opened,
@@ -216,7 +215,7 @@ pub(super) fn of(
     kept
 }
 
-/// What a claim lists, by numbers.
+/// Contents of a claim, by numbers.
 struct Listed<'s> {
     shelf: &'s Shelf,
     sizes: Vec<usize>,
@@ -234,8 +233,8 @@ impl Listed<'_> {
         }
     }
 
-    /// Returns whether one more choice would let something be launched that does not hold the pods. Only
-    /// combinations with what is new of it are looked at.
+    /// Returns whether one more offering would allow a launch that does not hold the pods. Only its new combinations
+    /// are checked.
     fn brings_another(&self, Offer { kind, zone, bought, .. }: &Offer, others: &Bits) -> bool {
         let sizes = || self.sizes.iter().chain([kind]);
         let zones = || self.zones.iter().chain([zone]);
@@ -252,7 +251,7 @@ impl Listed<'_> {
     }
 }
 
-/// Returns whether an offering can be what every pod of the node asks for.
+/// Returns whether an offering satisfies the node terms of every pod of the node.
 fn reached(
     desk: &Desk<'_>,
     (pool, terms): (usize, &BTreeSet<usize>),
@@ -264,18 +263,18 @@ fn reached(
     })
 }
 
-/// Returns whether daemonsets leave the ports that the pods take.
+/// Returns whether DaemonSets leave the ports of the pods free.
 fn has_ports(desk: &Desk<'_>, opened: &Opened, overhead: &Overhead) -> bool {
     let classes = opened.load.iter().map(|(class, _)| &desk.problem.classes[*class]);
     overhead.ports.is_empty()
         || classes.into_iter().all(|class| ports::why(&class.ports, &overhead.ports).is_ok())
 }
 
-/// The labels that were chosen for a node.
+/// Labels that were chosen for a node.
 pub(super) type Chosen = BTreeMap<LabelKey, Arc<str>>;
 
-/// Returns whether all pods agree on the labels that an offering leaves open, by the exact rules, with those
-/// that were chosen for the node.
+/// Returns whether all pods agree, by the exact rules, on the labels that an offering leaves open and on those that
+/// were chosen for the node.
 fn agrees(desk: &Desk<'_>, opened: &Opened, mut site: Site<'_>, chosen: &Chosen) -> bool {
     for (key, value) in chosen {
         if site.labels.get(key.as_str()).is_some_and(|there| !there.accepts(value)) {
@@ -287,7 +286,7 @@ fn agrees(desk: &Desk<'_>, opened: &Opened, mut site: Site<'_>, chosen: &Chosen)
     let shape = |class: usize| &desk.demand.shapes[desk.problem.classes[class].pods[0].2];
     classes.sort_by_key(|class| (shape(*class).ask.alternatives.len(), *class));
     let all_stand = classes.into_iter().all(|class| site.put(&shape(class).ask, 1).is_ok());
-    // A label that is settled on the node itself is not chosen for it; it must be settled here as well.
+    // A label that the node's column sets is not chosen for the node; it must be set here as well.
     let own = &desk.problem.columns[opened.column].open;
     all_stand
         && own.iter().filter(|(_, own)| own.single().is_some()).all(|(key, _)| {

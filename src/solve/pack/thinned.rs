@@ -1,6 +1,7 @@
-//! Fewer columns to look for patterns on: of sizes that cost nearly the same for the same pods, the cheapest.
+//! Prunes columns for the search of patterns: keeps the cheapest of the sizes that cost nearly the same for the same
+//! pods.
 //!
-//! What was left out comes back when nodes get the cheapest size that holds their pods.
+//! Pruned columns return when nodes get the cheapest size that holds their pods.
 
 use std::collections::BTreeMap;
 
@@ -8,14 +9,14 @@ use crate::solve::intern::Bits;
 
 use super::room::Bench;
 
-/// How many columns need no thinning.
+/// Number of columns that need no pruning.
 const COLUMNS_MAX: usize = 96;
 
-/// How much dearer than the one before a column must be, in percent: a step of a fifth keeps the small sizes of a list,
-/// where steps matter, and few of the large ones.
+/// Minimum price difference to the previous column, in percent: a step of a fifth keeps the small sizes of a list, for
+/// which steps matter, and few of the large ones.
 const STEP_PERCENT: i64 = 20;
 
-/// Returns some of these columns, in their order: all, where there are few.
+/// Returns some of these columns, in their order; all if there are few.
 pub(super) fn thinned(bench: &Bench<'_>, columns: &[usize]) -> Vec<usize> {
     if columns.len() <= COLUMNS_MAX {
         return columns.to_vec();

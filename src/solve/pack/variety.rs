@@ -1,8 +1,8 @@
-//! `minValues`: what else a node must be able to become, so that its claim is a choice among enough values.
+//! `minValues`: the alternatives that a node must have, so that its claim lists enough distinct values.
 //!
-//! A column of a pool that asks for a variety stands for several offerings at once: it has the room of the least of
-//! them, and serves who may be on any of them. So packing needs to know nothing of it. They are chosen for every set
-//! of offerings that hold some pod, so that who has a variety alone gets a column with one. No price is compared.
+//! A column of a pool with `minValues` represents several offerings: it has the lowest capacity of them, and serves
+//! pods that may use all of them. So packing needs no special case. Alternatives are chosen for every set of offerings
+//! that hold some pod, so that a pod with a set of its own gets a column as well. Never compares prices.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use super::dimension::Dimension;
 use super::problem::Column;
 use super::stock::PoolReaches;
 
-/// A size of a pool, by its place, and an offering of it, by its own.
+/// A size of a pool and an offering of it, by index.
 pub(in crate::solve) type Way = (usize, usize);
 
-/// What a column is a choice among.
+/// The alternatives of a column.
 #[derive(Clone, Debug)]
 pub(in crate::solve) struct Choice {
-    /// How many distinct values of each label that the pool asks about.
+    /// Number of distinct values that are required of each label with `minValues`.
     pub(in crate::solve) asked: Vec<u32>,
-    /// What else a node must be able to become, for each offering of the column.
+    /// Alternatives that a node must have, for each offering of the column.
     pub(in crate::solve) among: BTreeMap<usize, Vec<Way>>,
 }
 
-/// Returns whether a column is a choice among no less than this.
+/// Returns whether a column guarantees at least this many distinct values.
 pub(super) fn suffices(column: &Column, least: &[u32]) -> bool {
     column
         .choice
@@ -39,21 +39,21 @@ pub(super) fn suffices(column: &Column, least: &[u32]) -> bool {
         .is_none_or(|choice| choice.asked.iter().zip(least).all(|(has, least)| has >= least))
 }
 
-/// The ways to have a node of a pool that asks for a variety.
+/// Offerings of a pool with `minValues`.
 pub(super) struct Ways<'a> {
     pool: &'a PoolSupply<'a>,
     roster: Arc<Roster>,
     choices: Vec<Arc<Choices>>,
 }
 
-/// By what columns of one size differ: what is asked, the room, and what each offering is a choice among.
+/// Differences between columns of one size: required values, capacity, and the alternatives of each offering.
 type Made = (Vec<u32>, Vec<i64>, Vec<Vec<Way>>);
 
-/// A shape, how its terms are numbered, and what it needs.
+/// The number of a shape's terms, the shape, and its needs.
 pub(super) type Asking<'s> = (usize, &'s Shape, Vec<i64>);
 
 impl<'a> Ways<'a> {
-    /// Returns the ways of every pool that asks for a variety.
+    /// Returns the offerings of every pool with `minValues`.
     pub(super) fn of_all(
         (supply, memo): (&'a Supply<'a>, &Memo),
         reaches: &[PoolReaches],
@@ -74,8 +74,8 @@ impl<'a> Ways<'a> {
         (kind.kind, kind.offerings[number].offering)
     }
 
-    /// Returns what holds one pod of a shape. Next to what has a price the rest does not count: no highest price
-    /// could be said of a claim that lists it.
+    /// Returns the offerings that hold one pod of a shape. If some have a price, the others are ignored: a claim that
+    /// lists them would have no maximum price.
     fn holding(&self, (number, shape, need): &Asking<'_>, reaches: &PoolReaches) -> Bits {
         let mut holding = Bits::none(self.roster.ways.len());
         let mut priced = holding.clone();
@@ -96,8 +96,8 @@ impl<'a> Ways<'a> {
         if priced.is_empty() { holding } else { priced }
     }
 
-    /// Notes what holds each shape. Returns for each how much of a choice its nodes must be: nothing where the pool
-    /// insists on all that it asks for.
+    /// Records the offerings that hold each shape. Returns for each shape how many distinct values its nodes must have;
+    /// empty if the pool enforces all its `minValues`.
     pub(super) fn note(&mut self, shapes: &[Asking<'_>], reaches: &PoolReaches) -> Vec<Vec<u32>> {
         let mut known: BTreeMap<Bits, Vec<u32>> = BTreeMap::new();
         let mut least = Vec::new();
@@ -121,7 +121,8 @@ impl<'a> Ways<'a> {
         least
     }
 
-    /// Returns what becomes of a column: for every set that it is of, one with the choice that leaves the most room.
+    /// Returns the columns that replace a column: for every set that includes it, one with the choice that leaves the
+    /// most capacity.
     pub(super) fn columns(&self, column: &Column) -> Vec<Column> {
         let mut made: BTreeMap<Made, Column> = BTreeMap::new();
         for choices in &self.choices {

@@ -1,7 +1,7 @@
-//! What pods are worth: the dual of covering them with patterns of pods on nodes, which are found one after the other.
+//! Dual prices by column generation: an LP that covers pods with node patterns, which are found one after the other.
 //!
-//! A guess, however good: it decides which patterns are used, and never what is allowed. Classes that are alike are
-//! one row of the programme, so that it stays small.
+//! They are a guess: they decide which patterns are used, and never what is allowed. Similar classes share one row of
+//! the LP, which keeps it small.
 
 use std::collections::BTreeMap;
 
@@ -10,28 +10,28 @@ use crate::solve::bound::simplex::{ONE, Pattern, Programme};
 use super::room::{Bench, SCALE, at_once, fits, holds, part, scarcity};
 use super::rows::{Row, rows};
 
-/// How often new patterns are looked for: more rounds change little.
+/// Maximum number of rounds that search for new patterns: more rounds change little.
 const ROUNDS_MAX: usize = 24;
 
-/// Of so many rows one starts patterns in each round.
+/// One row of this many starts patterns in each round.
 const STARTS: usize = 8;
 
-/// How many steps the programme may take in all.
+/// Maximum number of simplex steps in total.
 const STEPS_MAX: usize = 1500;
 
-/// For a comparison, new patterns are looked for until they save less than one part of so many: the last percent takes most
-/// of the rounds, and is not seen beside what is compared.
+/// In a comparison, the search stops when a round saves less than one part of this many: the last percent takes most of
+/// the rounds and does not change the comparison.
 const SETTLED_PARTS: i128 = 200;
 
-/// A column as rows see it.
+/// A column from the view of the rows.
 struct Bin<'p> {
     room: &'p [i64],
     cost: i128,
-    /// How many pods of each row it holds at most.
+    /// Maximum number of pods of each row that it holds.
     most: Vec<i64>,
 }
 
-/// Returns what one pod of each class is worth, from what they are worth at first.
+/// Returns the value of one pod of each class, given its initial value.
 pub(super) fn values(bench: &Bench<'_>, columns: &[usize], first: &[i128], left: &[usize]) -> Vec<i128> {
     let Some(rows) = rows(bench, columns, first, left) else { return first.to_vec() };
     let bins = bins(bench, columns, &rows);
@@ -67,7 +67,7 @@ pub(super) fn values(bench: &Bench<'_>, columns: &[usize], first: &[i128], left:
     values
 }
 
-/// Returns the columns as bins: of several with the same room, price and rows one.
+/// Returns the columns as bins: one for all columns with the same capacity, price and rows.
 fn bins<'p>(bench: &Bench<'p>, columns: &[usize], rows: &[Row]) -> Vec<Bin<'p>> {
     let mut all: BTreeMap<(Vec<bool>, i64, &[i64]), Bin<'p>> = BTreeMap::new();
     for place in columns {
@@ -85,7 +85,7 @@ fn bins<'p>(bench: &Bench<'p>, columns: &[usize], rows: &[Row]) -> Vec<Bin<'p>> 
     all.into_values().collect()
 }
 
-/// Returns the pattern of one row alone that is cheapest for a pod.
+/// Returns the single-row pattern with the lowest cost per pod.
 fn single(bins: &[Bin<'_>], row: usize) -> Option<(i64, i128)> {
     let holding = bins.iter().filter(|bin| bin.most[row] > 0).map(|bin| (bin.most[row], bin.cost));
     holding.reduce(
@@ -95,8 +95,8 @@ fn single(bins: &[Bin<'_>], row: usize) -> Option<(i64, i128)> {
     )
 }
 
-/// Returns patterns that are worth more than they cost: of every bin the one that starts with nothing, and those that
-/// start with a pod of some rows, other ones in each round.
+/// Returns patterns that are worth more than they cost: for every bin, one that starts empty, and ones that start with
+/// a pod of some rows, different ones in each round.
 fn greedy(rows: &[Row], bins: &[Bin<'_>], duals: &[i128], round: usize) -> Vec<Pattern> {
     let mut best: BTreeMap<usize, (i128, Pattern)> = BTreeMap::new();
     for (place, bin) in bins.iter().enumerate() {
@@ -127,12 +127,12 @@ fn greedy(rows: &[Row], bins: &[Bin<'_>], duals: &[i128], round: usize) -> Vec<P
     found
 }
 
-/// How two dimensions are weighed against each other.
+/// Weights by which two dimensions are combined.
 const MIXES: [[i128; 2]; 5] = [[1, 0], [3, 1], [1, 1], [1, 3], [0, 1]];
 
-/// Returns whether a bin may hold pods that are worth more than it costs. However two dimensions that all pods need are
-/// weighed, it holds no more than if it were full of those that are worth most for what they take; fillings are only looked
-/// for where no mix rules them out.
+/// Returns whether a bin may hold pods that are worth more than it costs. For any weights of two dimensions that all
+/// pods need, a bin full of the pods with the highest value density is an upper bound; patterns are searched only if no
+/// weights rule the bin out.
 fn may_gain(rows: &[Row], bin: &Bin<'_>, (usable, duals): (&[usize], &[i128])) -> bool {
     let all_need =
         |place: &usize| bin.room[*place] > 0 && usable.iter().all(|row| rows[*row].need[*place] > 0);
@@ -151,7 +151,8 @@ fn may_gain(rows: &[Row], bin: &Bin<'_>, (usable, duals): (&[usize], &[i128])) -
     MIXES.iter().all(|mix| most(mix) > bin.cost * ONE)
 }
 
-/// Fills a room: one pod of the first row, then again and again what is worth most for what it takes of what is left.
+/// Fills a bin: one pod of the first row, then repeatedly the row with the highest value for its share of the free
+/// capacity.
 fn filled(
     rows: &[Row],
     bin: &Bin<'_>,

@@ -1,6 +1,6 @@
-//! Volumes where a pod preempts: what they ask of a node, and how many it takes beside those of others.
+//! Volumes in preemption: their node requirements, and how many more volumes a node takes beside those of its pods.
 //!
-//! Nobody is chosen here.
+//! Never chooses victims.
 
 use crate::model::storage::Storage;
 use crate::model::{Node, Pod};
@@ -13,7 +13,7 @@ use crate::solve::fit::slots::SizeSlots;
 use crate::solve::fit::turns::Turns;
 use crate::solve::fit::volumes;
 
-/// The volumes of a cluster, and who uses them.
+/// The volumes of a cluster, and the pods that use them.
 pub(super) struct Disks<'a> {
     storage: &'a Storage,
     shared: Shared,
@@ -34,7 +34,8 @@ impl<'a> Disks<'a> {
         }
     }
 
-    /// Returns what a pod asks for, with its volumes; nothing where it waits for one of them, or they are nowhere together.
+    /// Returns the requests of a pod with its volumes; `None` if it waits for one of them, or no node can have them
+    /// all.
     pub(super) fn ask(&self, pod: &Pod) -> Option<Ask> {
         let ask = Ask::of(&pod.spec);
         if pod.spec.volumes.is_empty() {
@@ -46,13 +47,14 @@ impl<'a> Disks<'a> {
         Some(Ask { alternatives, volumes: volumes.mounts, ..ask })
     }
 
-    /// Returns whether a claim of a pod takes a volume that lies somewhere already: which one depends on who else does.
+    /// Returns whether a claim of a pod binds to an available volume with a location: which one depends on other
+    /// claims.
     pub(super) fn takes_any(&self, pod: &Pod) -> bool {
         let states = claims::of(pod, self.storage);
         states.iter().any(|(_, state)| matches!(state, ClaimState::Takes(_)))
     }
 
-    /// Returns what volumes a node takes beside those of these pods.
+    /// Returns which volumes a node can take in addition to those of these pods.
     pub(super) fn free(&self, node: &Node, bound: &[&Pod]) -> Free {
         let mut slots = self.slots.of_node(node, self.storage);
         slots.extend(self.choices.on(node, bound, self.storage));

@@ -1,15 +1,15 @@
-//! Preemption: which pending pods take the place of pods of a lower priority, before anything is planned.
+//! Preemption: which pending pods evict pods of a lower priority, before anything is planned.
 //!
-//! kube-scheduler evicts victims at once, long before a new node comes up. So plans start from the world afterwards: the
-//! preemptor is bound and its victims are Pending. Pods preempt in the order of their priority, on one node each, and only
-//! if no node takes them as it is. Nodes without victims under a PodDisruptionBudget come first, then those with the fewest
-//! victims, then those with victims of the lowest priorities, then the first by name; Kubernetes' own tie-breaks are not
-//! copied. A pod with `status.nominatedNodeName` goes to that node if it fits there now.
+//! kube-scheduler evicts victims immediately, long before a new node is up. So plans start from the world after that:
+//! the preemptor is bound and its victims are Pending. Pods preempt in order of priority, on one node each, and only if
+//! they fit no node without preemption. Nodes without victims under a PodDisruptionBudget come first, then those with
+//! the fewest victims, then those with victims of the lowest priorities, then the first by name; Kubernetes' own
+//! tie-breaks are not copied. A pod with `status.nominatedNodeName` is bound to that node if it fits there now.
 //!
-//! Pods of DaemonSets neither preempt nor are victims, and pods that are being deleted are no victims again. Victims preempt
-//! nobody. Volumes and required rules between pods hold for who preempts as well. A pod gets a new node instead where they
-//! depend on what is not settled: on a claim that takes an available volume or is shared and has none, and on others that
-//! wait and have a place as things are, since nobody knows which.
+//! DaemonSet pods neither preempt nor are victims, and pods that are being deleted never become victims. Victims never
+//! preempt. The preemptor must also satisfy its volumes and required rules between pods. It gets a new node instead if
+//! they depend on something unsettled: a claim that takes an available volume, a shared claim without a volume, or
+//! pending pods that fit without preemption, because their nodes are unknown.
 
 mod disks;
 mod promised;
@@ -35,11 +35,11 @@ use disks::Disks;
 use rules::{Crowd, View};
 use victims::{Victims, Wanted, victims};
 
-/// Returns the world after preemption: preemptors are bound, as kube-scheduler promises them their nodes, and their victims
-/// are Pending.
+/// Returns the world after preemption: preemptors are bound to the nodes that kube-scheduler nominates, and their
+/// victims are Pending.
 #[must_use]
 pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
-    // Without nodes, or with all of them to be destroyed, there are no victims.
+    // Without nodes, or if all of them are destroyed, there are no victims.
     if snapshot.nodes.is_empty() || snapshot.supposed.wishes.destroy {
         return snapshot;
     }
@@ -61,13 +61,13 @@ pub fn preempted(mut snapshot: Snapshot) -> Snapshot {
     snapshot
 }
 
-/// Returns who preempts whom, in the order in which it happens.
+/// Returns the preemptions in the order in which they happen.
 fn preemptions(snapshot: &Snapshot) -> Vec<Preemption> {
     let Some(lowest) = snapshot.pods.iter().filter(|pod| gives_way(pod)).map(|pod| pod.spec.priority).min()
     else {
         return Vec::new();
     };
-    // Who comes after these takes nothing from them.
+    // Pods of lower priority take nothing from these.
     let mut waiting: Vec<&Pod> =
         snapshot.pods.iter().filter(|pod| pod.spec.priority > lowest && is_asking(pod)).collect();
     if !waiting.iter().any(|pod| !pod.spec.never_preempts) {
@@ -84,12 +84,12 @@ fn preemptions(snapshot: &Snapshot) -> Vec<Preemption> {
     waiting.into_iter().filter_map(|pod| field.seat(pod)).collect()
 }
 
-/// Returns whether a pod could be made to go by one of a higher priority.
+/// Returns whether a pod could be evicted by one of a higher priority.
 fn gives_way(pod: &Pod) -> bool {
     matches!(pod.place, PodPlace::Bound(_)) && !pod.is_daemon && !pod.is_terminating
 }
 
-/// Returns whether kube-scheduler looks for a node for a pod now.
+/// Returns whether kube-scheduler is looking for a node for a pod now.
 fn is_asking(pod: &Pod) -> bool {
     pod.place == PodPlace::Waiting
         && !pod.is_daemon
@@ -99,18 +99,18 @@ fn is_asking(pod: &Pod) -> bool {
         && not_yet::why(&pod.spec).is_none()
 }
 
-/// A node, with who stands there.
+/// A node with its pods.
 struct There<'a> {
     node: &'a Node,
-    /// The pods that are bound to it by now.
+    /// The pods bound to it so far.
     bound: Vec<&'a Pod>,
-    /// What waiting pods take of it that fit as things are.
+    /// The requests of pending pods that fit here without preemption.
     taken: Vec<Ask>,
-    /// What is left of it.
+    /// Its free capacity.
     site: Site<'a>,
 }
 
-/// The nodes, while pods are put there one after the other.
+/// The nodes while pods are placed one after the other.
 struct Field<'a> {
     topology: &'a Topology,
     daemons: &'a Daemons<'a>,
@@ -118,22 +118,22 @@ struct Field<'a> {
     crowd: Crowd<'a>,
     disks: Disks<'a>,
     nodes: Vec<There<'a>>,
-    /// The groups in which those have a part that wait and fit as things are.
+    /// The groups of pending pods that fit without preemption.
     seated: BTreeSet<usize>,
-    /// What was found out for pods of one content.
+    /// Cached results for pods with the same spec and namespace.
     memory: BTreeMap<(usize, &'a Namespace), Memory<'a>>,
 }
 
-/// What is known of pods of one content.
+/// Cached results for pods with the same spec and namespace.
 #[derive(Default)]
 struct Memory<'a> {
-    /// The nodes up to here take none as things are.
+    /// Nodes before this index take none of them without preemption.
     full: usize,
-    /// Who would have to go, by node; nothing where that is not known.
+    /// Known victims by node index; `None` if preemption does not help there.
     victims: BTreeMap<usize, Option<Victims<'a>>>,
-    /// Whether nobody would go for them.
+    /// Whether preemption helps them on no node.
     is_hopeless: bool,
-    /// What their rules see of other pods.
+    /// Their rules' view of other pods.
     views: Option<Rc<[View<'a>]>>,
 }
 
@@ -155,7 +155,7 @@ impl<'a> Field<'a> {
         nodes.into_iter().map(there).collect()
     }
 
-    /// Returns what these pods leave of a node.
+    /// Returns the free capacity of a node beside these pods.
     fn site(&self, node: &'a Node, bound: &[&Pod], taken: &[Ask]) -> Site<'a> {
         let mut site = existing::site(node, bound, (self.daemons, self.topology));
         site.volumes = self.disks.free(node, bound);
@@ -167,13 +167,13 @@ impl<'a> Field<'a> {
         site
     }
 
-    /// Puts a pod where it fits, else where it preempts; returns its victims.
+    /// Places a pod where it fits, else where it preempts; returns the preemption, if any.
     fn seat(&mut self, pod: &'a Pod) -> Option<Preemption> {
         let ask = self.disks.ask(pod)?;
         let topology: &'a Topology = self.topology;
         let roles = topology.roles(pod);
         let content = (Arc::as_ptr(&pod.spec).addr(), &pod.key.namespace);
-        // Pods of one content may have volumes in different places.
+        // Pods with the same spec may have volumes in different places.
         let is_known = pod.spec.volumes.is_empty();
         let known = is_known.then(|| self.memory.remove(&content)).flatten();
         let mut memory = known.unwrap_or_default();
@@ -196,7 +196,7 @@ impl<'a> Field<'a> {
         best.map(|(place, victims)| self.preempt(pod, place, &victims))
     }
 
-    /// Returns whether a pod may make others go, whoever they are.
+    /// Returns whether a pod may preempt at all.
     fn may_preempt(&self, pod: &Pod, roles: &[Role]) -> bool {
         let is_open = |role: &Role| {
             let is_shared = matches!(self.topology.groups[role.group].kind, GroupKind::Volume(_));
@@ -204,13 +204,13 @@ impl<'a> Field<'a> {
         };
         !pod.spec.never_preempts
             && pod.spec.scheduler.is_none()
-            // A gang is bound as a whole, and nobody gives way to a part of one.
+            // A gang is bound as a whole; part of one never preempts.
             && pod.spec.group.is_none()
             && !roles.iter().any(is_open)
             && !self.disks.takes_any(pod)
     }
 
-    /// Returns the node on which a pod preempts, and its victims.
+    /// Returns the index of the node on which a pod preempts, and its victims.
     fn best(
         &self,
         pod: &'a Pod,
@@ -225,10 +225,10 @@ impl<'a> Field<'a> {
         best.map(|(place, victims)| (place, victims.clone()))
     }
 
-    /// Returns the victims of a pod on a node; nothing where preemption does not help.
+    /// Returns the victims of a pod on a node; `None` if preemption does not help.
     fn victims_at(&self, place: usize, pod: &Pod, (ask, views): (&Ask, &[View<'_>])) -> Option<Victims<'a>> {
         let There { node, bound, taken, site: _ } = &self.nodes[place];
-        // Nobody is evicted for a pod from a node that is not ready for it yet.
+        // No pod is evicted from a node that is not initialized yet.
         if node.stage != NodeStage::Initialized || !existing::is_open(node, (&ask.alternatives, &ask.stance))
         {
             return None;
@@ -250,7 +250,7 @@ impl<'a> Field<'a> {
         lets(&[]).then(|| victims(&Wanted { bare, ask, lets: &lets }, &lower, self.evictions))
     }
 
-    /// Puts a pod where it fits as things are.
+    /// Places a pod where it fits without preemption.
     fn put(&mut self, place: usize, ask: Ask, roles: &[Role]) {
         let there = &mut self.nodes[place];
         if there.site.put(&ask, 1).is_ok() {
@@ -271,9 +271,9 @@ impl<'a> Field<'a> {
         self.changed(place);
         self.crowd.change(&node.name, &keys, pod);
         for memory in self.memory.values_mut() {
-            // Where pods have gone there may be room for others.
+            // Evictions may have freed capacity for other pods.
             memory.full = memory.full.min(place);
-            // Rules between pods are about all nodes.
+            // Rules between pods concern all nodes.
             if memory.views.take().is_some_and(|views| !views.is_empty()) {
                 (memory.full, memory.is_hopeless) = (0, false);
                 memory.victims.clear();
@@ -283,7 +283,7 @@ impl<'a> Field<'a> {
         Preemption { pod: pod.key.clone(), node: node.name.clone(), victims }
     }
 
-    /// Forgets what is known of victims on a node.
+    /// Invalidates the cached victims on a node.
     fn changed(&mut self, place: usize) {
         for memory in self.memory.values_mut() {
             memory.victims.remove(&place);

@@ -1,9 +1,9 @@
-//! Pods with `status.nominatedNodeName`: a promise counts while it is true.
+//! Nominated pods (`status.nominatedNodeName`): bound to their node while the nomination holds.
 //!
-//! That is while the node is there, is not being deleted, and the pod fits it now, by all that the node has and says: a
-//! taint or a cordon that came since, or less of a resource than was expected, breaks it, whoever wrote it. kube-scheduler
-//! looks for another node then, and so do plans. Who wrote it is told by the node: one that was made for pods of this owner
-//! and template is nodeform's word.
+//! It holds while the node exists, is not being deleted, and the pod fits it now. A newer taint or cordon, or less of a
+//! resource than expected, breaks it, no matter what wrote it. kube-scheduler then looks for another node, and so do
+//! plans. The node shows the origin: if it was created for pods of this owner and template, nodeform wrote the
+//! nomination.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +16,10 @@ use crate::solve::existing;
 use crate::solve::fit::Site;
 use crate::solve::topology::Topology;
 
-/// Where a pod comes to, and whether nodeform meant it.
+/// The node that a pod is bound to, and whether nodeform nominated it.
 type Seat = (NodeName, bool);
 
-/// Puts pods where their promise is true, the highest priority first, as far as there is room once the pods that are being
+/// Binds pods whose nomination holds, the highest priority first, as far as they fit once the pods that are being
 /// deleted are gone.
 pub(super) fn seat(snapshot: &mut Snapshot) {
     let seats = seats(snapshot);
@@ -60,7 +60,7 @@ fn seats(snapshot: &Snapshot) -> BTreeMap<PodKey, Seat> {
     seats
 }
 
-/// Returns what is left of the nodes that are promised to somebody.
+/// Returns the free capacity of the nominated nodes.
 fn sites<'s>(snapshot: &'s Snapshot, asking: &[&Pod]) -> BTreeMap<&'s NodeName, (&'s Node, Site<'s>)> {
     let named: BTreeSet<&NodeName> = asking.iter().filter_map(|pod| pod.state.nominated.as_ref()).collect();
     let mut bound: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
@@ -71,7 +71,7 @@ fn sites<'s>(snapshot: &'s Snapshot, asking: &[&Pod]) -> BTreeMap<&'s NodeName, 
             bound.entry(node).or_default().push(pod);
         }
     }
-    // Rules between pods are kube-scheduler's own business here.
+    // kube-scheduler itself checks rules between pods here.
     let topology = Topology::default();
     let daemons = Daemons::of(snapshot, &topology);
     let is_open = |node: &&Node| named.contains(&node.name) && !node.is_deleting;
@@ -113,7 +113,7 @@ mod tests {
         )
     }
 
-    /// Where the pod comes to, and whether nodeform meant that.
+    /// Returns whether nodeform nominated the pod; `None` if the pod is not bound.
     fn seat(world: &Snapshot) -> Option<bool> {
         let pod = world.pods.iter().find(|pod| &*pod.key.name == "p").expect("it is there");
         pod.promised().map(|_| pod.state.is_meant)

@@ -1,7 +1,7 @@
-//! Rules between pods where one preempts: whether spread, affinity and anti-affinity let it come to a node once others are
-//! gone from there.
+//! Rules between pods in preemption: whether spread, affinity and anti-affinity allow a pod on a node once others are
+//! evicted from it.
 //!
-//! As kube-scheduler does, only pods that stand somewhere are counted. Nobody is chosen here.
+//! Like kube-scheduler, counts only bound pods. Never chooses victims.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,7 +14,7 @@ use crate::solve::topology::eligible::{Seen, counts};
 use crate::solve::topology::group::{Group, GroupKind, Spread};
 use crate::solve::topology::{Role, Topology};
 
-/// The nodes of the cluster, with the pods that stand there by now.
+/// The nodes of the cluster with the pods bound to them so far.
 pub(super) struct Crowd<'a> {
     topology: &'a Topology,
     places: Vec<Place<'a>>,
@@ -28,30 +28,30 @@ struct Place<'a> {
     pods: Vec<&'a Pod>,
 }
 
-/// Pods of one domain, as one group sees them.
+/// Pod counts of one domain, as one group sees them.
 #[derive(Clone, Copy, Debug, Default)]
 struct Tally {
-    /// Those that it binds.
+    /// Pods that the group constrains.
     bound: usize,
-    /// Those that it counts.
+    /// Pods that the group counts.
     counted: usize,
-    /// Those of them that a spread counts: they stay, and their node counts.
+    /// Of those, pods that a spread counts: they are not being deleted, and their node counts.
     spread: usize,
 }
 
-/// What one group sees of the cluster.
+/// One group's view of the cluster.
 pub(super) struct View<'a> {
     role: Role,
     group: &'a Group,
     tallies: BTreeMap<Arc<str>, Tally>,
     /// The domains that a spread counts.
     domains: BTreeSet<Arc<str>>,
-    /// The places that a spread counts.
+    /// Whether a spread counts each place, by index.
     counting: Vec<bool>,
 }
 
 impl<'a> Crowd<'a> {
-    /// Reads who stands where; machines that have not come up are no nodes yet.
+    /// Reads the bound pods; a VM that has not come up is no node yet.
     pub(super) fn of(snapshot: &'a Snapshot, topology: &'a Topology) -> Self {
         let mut crowd = Self { topology, places: Vec::new(), numbers: BTreeMap::new() };
         if topology.is_empty() {
@@ -72,7 +72,7 @@ impl<'a> Crowd<'a> {
         crowd
     }
 
-    /// Puts a pod on a node, from which others are gone.
+    /// Moves a pod to a node and removes its victims from it.
     pub(super) fn change(&mut self, node: &NodeName, gone: &BTreeSet<&PodKey>, came: &'a Pod) {
         if let Some(place) = self.numbers.get(node) {
             let pods = &mut self.places[*place].pods;
@@ -81,7 +81,7 @@ impl<'a> Crowd<'a> {
         }
     }
 
-    /// Returns what each group sees in which a pod has these roles.
+    /// Returns the view of each group in which a pod has one of these roles.
     pub(super) fn views(&self, roles: &[Role]) -> Vec<View<'a>> {
         roles.iter().map(|role| self.view(*role)).collect()
     }
@@ -113,7 +113,7 @@ impl<'a> Crowd<'a> {
         view
     }
 
-    /// Counts pods of a place.
+    /// Counts pods on a place.
     fn tally(&self, view: &View<'_>, place: usize, pods: &[&Pod]) -> Tally {
         let mut tally = Tally::default();
         for pod in pods {
@@ -127,7 +127,7 @@ impl<'a> Crowd<'a> {
         tally
     }
 
-    /// Returns whether all these groups let a pod come to a node from which these are gone.
+    /// Returns whether all these groups allow a pod on a node once the `gone` pods have left it.
     pub(super) fn lets(&self, views: &[View<'_>], node: &NodeName, gone: &[&Pod]) -> bool {
         let Some(place) = self.numbers.get(node) else { return views.is_empty() };
         views.iter().all(|view| {
@@ -138,7 +138,7 @@ impl<'a> Crowd<'a> {
 }
 
 impl View<'_> {
-    /// Returns whether a pod may come to a domain; nothing is a node that is in none.
+    /// Returns whether a pod may be placed in a domain; `None` stands for a node outside all domains.
     fn lets(&self, domain: Option<&Arc<str>>, gone: Tally) -> bool {
         let Role { is_bound, counted, .. } = self.role;
         let Some(domain) = domain else {
@@ -158,12 +158,12 @@ impl View<'_> {
                 !is_bound || here.counted > 0 || is_first()
             }
             GroupKind::Spread(spread) => !is_bound || self.is_level(spread, domain, here.spread),
-            // Where the volume will be nobody knows yet.
+            // The location of the volume is not known yet.
             GroupKind::Volume(_) => false,
         }
     }
 
-    /// Returns whether a domain of so many pods may get this one as well.
+    /// Returns whether a domain with this many pods may take this one as well.
     fn is_level(&self, spread: &Spread, domain: &Arc<str>, here: usize) -> bool {
         let of_domain = |other: &Arc<str>| match other == domain {
             true => here,
@@ -175,7 +175,7 @@ impl View<'_> {
     }
 }
 
-/// Returns the domain of a node; every node has a name.
+/// Returns the domain of a node; its name stands in for a missing hostname label.
 fn domain(group: &Group, node: &Node) -> Option<Arc<str>> {
     let named = || (group.key.as_str() == label::HOSTNAME).then(|| Arc::from(node.name.as_str()));
     node.labels.get(&group.key).cloned().or_else(named)

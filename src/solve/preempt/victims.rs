@@ -1,7 +1,8 @@
-//! The victims of a pod on a node: as few as possible, of the lowest priorities, those without a PodDisruptionBudget first.
+//! Victims of a preemptor on a node: as few as possible, of the lowest priorities, preferably without a
+//! PodDisruptionBudget.
 //!
-//! The fewest are found by two orders, not by trying all sets. What else than room decides who has to go is asked of the
-//! caller.
+//! The smallest set is approximated by two orders, not by trying all sets. The caller checks everything but capacity
+//! and host ports.
 
 use std::cmp::Reverse;
 
@@ -10,13 +11,13 @@ use crate::model::{Pod, Resources};
 use crate::solve::demand::Ask;
 use crate::solve::fit::{Site, ports};
 
-/// A pod on a node without all who could give way to it.
+/// A preemptor on a node without any of its potential victims.
 pub(super) struct Wanted<'w> {
-    /// What is left of the node then.
+    /// The node's free capacity without them.
     pub(super) bare: &'w Site<'w>,
-    /// What the pod asks for.
+    /// The requests of the preemptor.
     pub(super) ask: &'w Ask,
-    /// Whether volumes and rules between pods let it be there beside these of them.
+    /// Whether volumes and rules between pods allow it on the node beside the given potential victims.
     pub(super) lets: &'w dyn Fn(&[&Pod]) -> bool,
 }
 
@@ -25,12 +26,12 @@ pub(super) struct Wanted<'w> {
 pub(super) struct Victims<'a> {
     /// The pods.
     pub(super) pods: Vec<&'a Pod>,
-    /// How many of them PodDisruptionBudgets are about.
+    /// Number of victims covered by a PodDisruptionBudget.
     guarded: usize,
 }
 
 impl Victims<'_> {
-    /// Returns what sorts those first that are to go rather.
+    /// Returns a sort key that puts the preferable victims first.
     pub(super) fn weight(&self) -> (usize, usize, Vec<i32>) {
         let mut priorities: Vec<i32> = self.pods.iter().map(|pod| pod.spec.priority).collect();
         priorities.sort_unstable_by_key(|priority| Reverse(*priority));
@@ -38,7 +39,7 @@ impl Victims<'_> {
     }
 }
 
-/// Chooses the victims among these, without all of which there is room for what is asked.
+/// Chooses the victims among `lower`; the preemptor fits if all of these are evicted.
 pub(super) fn victims<'a>(wanted: &Wanted<'_>, lower: &[&'a Pod], evictions: &Evictions<'_>) -> Victims<'a> {
     let ask = wanted.ask;
     let is_guarded = |pod: &Pod| evictions.about(pod).next().is_some();
@@ -57,11 +58,11 @@ pub(super) fn victims<'a>(wanted: &Wanted<'_>, lower: &[&'a Pod], evictions: &Ev
     if other.weight() < one.weight() { other } else { one }
 }
 
-/// Returns the first of these without whom there is room; none of them could stay.
+/// Returns victims that are sufficient, preferably the first in this order; none of them could be kept.
 fn least<'a>(wanted: &Wanted<'_>, order: Vec<&'a Pod>) -> Vec<&'a Pod> {
     let mut staying: Vec<&Pod> = Vec::new();
     let mut going: Vec<&Pod> = Vec::new();
-    // Who would be the last to go is the first to stay.
+    // The last in the order are the first to be kept.
     for pod in order.into_iter().rev() {
         staying.push(pod);
         if !has_room(wanted, &staying) {
@@ -72,7 +73,7 @@ fn least<'a>(wanted: &Wanted<'_>, order: Vec<&'a Pod>) -> Vec<&'a Pod> {
     going
 }
 
-/// Returns whether there is room for what is asked beside these.
+/// Returns whether the preemptor fits beside these pods.
 fn has_room(Wanted { bare, ask, lets }: &Wanted<'_>, beside: &[&Pod]) -> bool {
     let mut used = Resources::none();
     beside.iter().for_each(|pod| used.add(&pod.spec.requests));
@@ -82,7 +83,7 @@ fn has_room(Wanted { bare, ask, lets }: &Wanted<'_>, beside: &[&Pod]) -> bool {
         && lets(beside)
 }
 
-/// Returns how much of what is asked for a pod has, in millionths of it.
+/// Returns the largest share of the preemptor's requests that a pod's requests make up, in millionths.
 fn share(pod: &Pod, ask: &Ask) -> i128 {
     let parts = ask
         .requests

@@ -1,4 +1,4 @@
-//! Which preferences are taken up: for each content and preference in which form, and for how many pods.
+//! Choice of honored preferences: for each spec and preference, in which form and for how many pods.
 
 use std::collections::BTreeMap;
 
@@ -7,42 +7,42 @@ use crate::model::{Form, Preference};
 use super::firm::Taken;
 use super::wishes::Wisher;
 
-/// A preference of all pods of a content.
+/// A preference of all pods with the same spec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Item {
-    /// The content, by its place in the list of contents.
+    /// The spec, as an index into the list of contents.
     pub(super) content: usize,
     pub(super) preference: Preference,
 }
 
-/// How far a preference is taken up.
+/// How far a preference is honored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Level {
     /// The strongest form.
     pub(super) form: Form,
-    /// For so many pods of the content at most, in their order.
+    /// Maximum number of pods with this spec for which it is honored, in their order.
     pub(super) pods: usize,
 }
 
-/// As it is written, for every pod.
+/// As written, for every pod.
 pub(super) const FULL: Level = Level { form: Form::Whole, pods: usize::MAX };
 
-/// What is taken up; what is not named is not.
+/// The honored preferences; those that are not listed are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Choice(BTreeMap<Item, Level>);
 
 impl Choice {
-    /// Takes these up in full.
+    /// Honors these in full.
     pub(super) fn full(items: &[Item]) -> Self {
         Self(items.iter().map(|item| (*item, FULL)).collect())
     }
 
-    /// Returns how far a preference is taken up.
+    /// Returns how far a preference is honored.
     pub(super) fn level(&self, item: Item) -> Option<Level> {
         self.0.get(&item).copied()
     }
 
-    /// Takes a preference up so far, or not at all.
+    /// Sets how far a preference is honored, if at all.
     pub(super) fn set(&mut self, item: Item, level: Option<Level>) {
         match level.filter(|level| level.pods > 0) {
             Some(level) => {
@@ -54,7 +54,7 @@ impl Choice {
         }
     }
 
-    /// Returns this choice with others beside it, as far as they are taken up in a third.
+    /// Returns this choice plus `items`, as far as `levels` honors them.
     pub(super) fn with(&self, items: &[Item], levels: &Self) -> Self {
         let mut both = self.clone();
         for item in items {
@@ -63,7 +63,7 @@ impl Choice {
         both
     }
 
-    /// Returns what is taken up for the pod of this rank in its content.
+    /// Returns the preferences honored for the pod of this rank among pods with its spec.
     pub(super) fn of(&self, content: usize, rank: usize, wisher: &Wisher<'_>) -> Vec<Taken> {
         let taken = wisher.open.iter().filter_map(|(preference, strongest)| {
             let level = self.level(Item { content, preference: *preference })?;

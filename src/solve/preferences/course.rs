@@ -1,8 +1,9 @@
-//! How many preferences are taken up: all where the budget pays for them, else the heaviest first while it lasts.
+//! Search for the preferences to honor: all if the budget allows, otherwise the heaviest first until it is used up.
 //!
-//! Everything is tried by planning the whole fleet; tries are counted, never timed. Which nodes go is looked at in full
-//! without preferences, with all of them, and for those that are taken up in the end; between, one of the first two is
-//! taken. What is returned was planned as it is, and leaves no more pods without a place than a fleet without any preference.
+//! Each attempt plans the whole fleet; the number of attempts is limited, never their time. Removals are searched in
+//! full without preferences, with all of them, and for the final choice; other attempts reuse the removals of the first
+//! two. The returned fleet was planned exactly as it is, and leaves no more pods unplaced than a fleet without
+//! preferences.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,30 +21,30 @@ use super::fitting;
 use super::said::{self, Outcome};
 use super::wishes::Wishes;
 
-/// The fewest and the most fleets that are planned.
+/// Minimum and maximum number of fleets that are planned.
 const TRIES: (usize, usize) = (6, 16);
 
-/// Pods that are planned in all tries together: with more pods there are fewer tries.
+/// Number of pods that all attempts together may plan: more pods mean fewer attempts.
 const PLANNED_MAX: usize = 40_000;
 
-/// How often preferences are weakened because pods are left over.
+/// Maximum number of times that preferences are weakened because pods are unplaced.
 const ROUNDS_MAX: usize = 5;
 
-/// How often what was weakened is taken up again.
+/// Maximum number of weakened preferences that are restored.
 const REGAINED_MAX: usize = 4;
 
-/// What running pods' preferences may cost beyond the budget before they are given up, so that a fleet which was just
-/// planned stays: hundredths of the fleet's cost, or this amount where that is more (as for any other move).
+/// Tolerance beyond the budget for preferences of running pods, so a fleet that was just planned is kept: a percentage
+/// of the fleet's cost, or this amount if that is more (as for any other move).
 const SETTLED_PERCENT: i128 = 2;
 const SETTLED_LEAST: i128 = 5_000;
 
-/// Works out the fleet that should exist, with as many preferences met as the budget pays for.
+/// Computes the fleet that should exist, meeting as many preferences as the budget allows.
 pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memos) -> Solution {
     let hoped = Wishes::of(snapshot, policy, &BTreeSet::new());
     if hoped.contents.is_empty() {
         return steps::solve(snapshot, policy, memos);
     }
-    // All preferences are planned beside none: as a rule no pod that has some is left over without them.
+    // Plans with all preferences in parallel: pods with preferences are rarely unplaced without them.
     let (base, all) = rayon::join(
         || steps::solve(snapshot, policy, memos),
         || (!hoped.is_empty()).then(|| All::of((snapshot, policy, memos), &hoped)),
@@ -76,7 +77,7 @@ pub(in crate::solve) fn solve(snapshot: &Snapshot, policy: &Policy, memos: &Memo
 struct All {
     items: Vec<Item>,
     choice: Choice,
-    /// The snapshot with the contents of pods that were planned.
+    /// The snapshot with the pod specs that were planned.
     copy: Snapshot,
     solution: Solution,
 }
@@ -95,11 +96,11 @@ impl All {
 /// A fleet that was planned with some preferences.
 struct Trial {
     solution: Solution,
-    /// Whether it leaves no more pods without a place than without preferences, and costs something that is known.
+    /// Whether it leaves no more pods unplaced than without preferences, and has no more nodes without a known price.
     places: bool,
-    /// Whether it leaves fewer: then they may cost what they do.
+    /// Whether it leaves fewer pods unplaced, so the budget does not apply.
     places_more: bool,
-    /// What it costs more than without any.
+    /// Its cost beyond that of the fleet without preferences.
     extra: i128,
 }
 
@@ -111,13 +112,13 @@ struct Search<'a> {
     /// The fleet with all preferences.
     full: &'a Solution,
     priorities: BTreeMap<PodKey, i32>,
-    /// The snapshot with the contents of pods that were planned last.
+    /// The snapshot with the pod specs that were planned last.
     copy: Snapshot,
-    /// What preferences may cost; none where they may cost anything.
+    /// Maximum extra cost of preferences; `None` if unlimited.
     allowed: Option<i128>,
     tries: usize,
     reasons: BTreeMap<Item, GivenUpBecause>,
-    /// Those that no node can meet.
+    /// The preferences that no node can meet.
     vain: BTreeSet<Item>,
 }
 
@@ -162,7 +163,7 @@ impl<'a> Search<'a> {
         } else {
             self.keep_what_runs();
             items.retain(|item| choice.level(*item).is_some());
-            // Pods that can only be spread evenly do not have what they prefer: what can be met comes first.
+            // Form `Evenly` does not give pods what they prefer, so preferences that can be met come first.
             items.sort_by_key(|item| choice.level(*item).is_some_and(|level| level.form == Form::Evenly));
             self.fitted(&items, &choice, &trial)
         };
@@ -171,15 +172,15 @@ impl<'a> Search<'a> {
         Outcome { choice, solution, reasons: self.reasons, all, places_more }
     }
 
-    /// Plans with these preferences, where what may go goes as without any, as with all, or stays: every step from these to
-    /// the best would be worked out anew for each try.
+    /// Plans with these preferences, taking removals from the fleet without or with all preferences, or none: a full
+    /// search of removals would be repeated for each attempt.
     fn attempt(&mut self, choice: &Choice) -> Trial {
         self.wishes.apply(choice, &mut self.copy);
         let solution = steps::near(&self.copy, self.policy, self.memos, &[self.base, self.full]);
         self.judged(solution)
     }
 
-    /// Looks at all that may go for the preferences that were found in the end, where only a guess was made.
+    /// Searches removals in full for the final preferences, if they were only guessed.
     fn looked_around(&mut self, (choice, solution): (Choice, Solution)) -> (Choice, Solution) {
         if solution == *self.base || solution == *self.full {
             return (choice, solution);
@@ -206,7 +207,7 @@ impl<'a> Search<'a> {
         Trial { solution, places, places_more, extra }
     }
 
-    /// Counts the pods on nothing by priority.
+    /// Counts the unplaced pods by priority.
     fn unplaced(&self, solution: &Solution) -> BTreeMap<i32, usize> {
         let mut counts = BTreeMap::new();
         for pod in solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods) {
@@ -219,7 +220,7 @@ impl<'a> Search<'a> {
         trial.places && (trial.places_more || self.allowed.is_none_or(|allowed| trial.extra <= allowed))
     }
 
-    /// Weakens the preferences of contents of which pods are left over; returns whether there was anything to weaken.
+    /// Weakens the preferences of specs with unplaced pods; returns whether there was anything to weaken.
     fn weaken(&mut self, choice: &mut Choice, trial: &Trial, weakened: &mut Vec<Item>) -> bool {
         let before: BTreeSet<&PodKey> = self.base.report.unplaced.iter().flat_map(|it| &it.pods).collect();
         let left: BTreeSet<&PodKey> = trial.solution.report.unplaced.iter().flat_map(|it| &it.pods).collect();
@@ -231,7 +232,7 @@ impl<'a> Search<'a> {
                 stuck.extend(items.filter(|item| choice.level(*item).is_some()));
             }
         }
-        // The copy is what was planned: labels that only preferences ask for are told apart in it.
+        // The copy is the world that was planned: only there are labels distinguished that only preferences mention.
         let vain = fitting::vain((&self.copy, self.policy), self.wishes, &stuck);
         self.vain.extend(&vain);
         let mut changed = false;
@@ -251,7 +252,8 @@ impl<'a> Search<'a> {
         changed
     }
 
-    /// Returns what of a content keeps pods from their places most likely; what only takes more nodes is none of it.
+    /// Returns the preference of a spec that most likely keeps pods from being placed. Host anti-affinity is never it,
+    /// because it only takes more nodes.
     fn most_binding(&self, choice: &Choice, items: &[Item]) -> Vec<Item> {
         let rank = |item: &Item| {
             let content = &self.wishes.contents[item.content];
@@ -282,7 +284,7 @@ impl<'a> Search<'a> {
         (level.form == Form::Whole && can_be_even).then_some(Level { form: Form::Evenly, ..level })
     }
 
-    /// Takes up again what was weakened without need, the heaviest first.
+    /// Restores preferences that were weakened unnecessarily, the heaviest first.
     fn regained(&mut self, mut best: (Choice, Solution), weakened: &[Item]) -> (Choice, Solution) {
         let mut again: Vec<Item> = weakened.to_vec();
         let weight = |item: &Item| {
@@ -290,7 +292,7 @@ impl<'a> Search<'a> {
             weights.iter().find(|it| it.0 == item.preference).map_or(0, |it| it.1)
         };
         again.sort_by_key(|item| (std::cmp::Reverse(weight(item)), *item));
-        // The last that was given up is what let the pods in.
+        // Giving up the last one is what let the pods be placed.
         let last = weakened.last().copied();
         again.retain(|item| Some(*item) != last && !self.vain.contains(item));
         for item in again.into_iter().take(REGAINED_MAX) {
@@ -310,7 +312,7 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Raises the budget to what the preferences of running pods cost alone, where that is hardly more.
+    /// Raises the budget to the cost of the running pods' preferences alone, if that is only slightly more.
     fn keep_what_runs(&mut self) {
         let runs = |pod: &super::wishes::Wisher<'_>| pod.runs && !pod.open.is_empty();
         let Some(allowed) = self.allowed else { return };
@@ -330,7 +332,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Takes up preferences in their order as far as they go, and what still goes of the rest.
+    /// Honors preferences in order as far as possible, then whatever of the rest still fits.
     fn fitted(&mut self, items: &[Item], levels: &Choice, all: &Trial) -> (Choice, Solution) {
         let mut best = (Choice::default(), self.base.clone());
         let mut rest = items;
@@ -341,7 +343,7 @@ impl<'a> Search<'a> {
                 self.reasons.extend(rest.iter().map(|item| (*item, because)));
                 break;
             }
-            // Nothing is known of the rest but the first time, when everything together was too much.
+            // On the first pass, all together are already known to be too much.
             if !is_all && let Some(whole) = self.better(&best.0.with(rest, levels)) {
                 best = whole;
                 break;
@@ -365,13 +367,13 @@ impl<'a> Search<'a> {
         best
     }
 
-    /// Plans with these preferences; nothing where that is too dear, or leaves pods over.
+    /// Plans with these preferences; returns `None` if that is too expensive or leaves more pods unplaced.
     fn better(&mut self, choice: &Choice) -> Option<(Choice, Solution)> {
         let trial = self.attempt(choice);
         self.is_good(&trial).then(|| (choice.clone(), trial.solution))
     }
 
-    /// Takes up a preference that is too much as a whole in its weaker form, or for a part of its pods.
+    /// Honors a preference that is too much as a whole in its weaker form, or for some of its pods.
     fn partly(
         &mut self,
         mut best: (Choice, Solution),
@@ -409,7 +411,7 @@ impl<'a> Search<'a> {
     }
 }
 
-/// Returns how many pods to try next: where the line between what fits and what is too much meets the budget.
+/// Returns how many pods to try next, by linear interpolation between the known costs up to the budget.
 fn guess((fits, fails): (usize, usize), (least, most): (i128, Option<i128>), allowed: Option<i128>) -> usize {
     let middle = fits.midpoint(fails);
     let (Some(most), Some(allowed)) = (most, allowed) else { return middle };
@@ -422,7 +424,7 @@ fn guess((fits, fails): (usize, usize), (least, most): (i128, Option<i128>), all
     (fits + step).clamp(fits + 1, fails - 1)
 }
 
-/// Returns whether a preference is over the label that every node has for itself.
+/// Returns whether a preference's topology key is the hostname.
 fn is_of_hosts(spec: &PodSpec, preference: Preference) -> bool {
     spec.preference_key(preference).map(LabelKey::as_str) == Some(label::HOSTNAME)
 }

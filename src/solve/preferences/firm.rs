@@ -1,7 +1,7 @@
-//! A pod's content with some of its preferences made required.
+//! Makes some preferences of a pod spec required.
 //!
-//! Which of them are taken up is decided elsewhere; here heavier ones come first, and one that contradicts what is
-//! required by then is left as soft as it was.
+//! Never decides which preferences are honored. Heavier ones come first, and one that contradicts a requirement made so
+//! far stays soft.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -11,18 +11,18 @@ use crate::model::{
     Strength,
 };
 
-/// A preference, and how it is to be met.
+/// A preference, and the form in which it is to be met.
 pub(super) type Taken = (Preference, Form);
 
-/// A content with preferences made required.
+/// A pod spec with preferences made required.
 pub(super) struct Firm {
-    /// What the scheduler would read.
+    /// The spec that the scheduler would read.
     pub(super) spec: PodSpec,
-    /// The preferences that are required now.
+    /// The preferences that are now required.
     pub(super) taken: Vec<Taken>,
 }
 
-/// Makes these of the preferences of a content required for pods of which there are so many alike.
+/// Makes these preferences of a spec required; `alike` is the number of pods with this spec.
 pub(super) fn firm((spec, weights): (&PodSpec, &[(Preference, u32)]), taken: &[Taken], alike: usize) -> Firm {
     let weight =
         |preference: Preference| weights.iter().find(|(there, _)| *there == preference).map(|it| it.1);
@@ -39,7 +39,7 @@ pub(super) fn firm((spec, weights): (&PodSpec, &[(Preference, u32)]), taken: &[T
     Firm { spec: firm, taken: kept }
 }
 
-/// Takes what is at these places out of a list.
+/// Removes the items at these indices from a list.
 fn without<T>(list: &mut Vec<T>, is_out: impl Fn(usize) -> bool) {
     let mut place = 0;
     list.retain(|_| {
@@ -51,12 +51,12 @@ fn without<T>(list: &mut Vec<T>, is_out: impl Fn(usize) -> bool) {
 struct Draft {
     spec: PodSpec,
     alike: usize,
-    /// The labels over which preferences that are taken up spread more pods than one domain may hold.
+    /// Topology keys over which honored preferences spread more pods than one domain may hold.
     spread_over: BTreeSet<LabelKey>,
 }
 
 impl Draft {
-    /// Makes a preference required where nothing that is required by now contradicts it.
+    /// Makes a preference required unless it contradicts a requirement made so far.
     fn takes(&mut self, own: &PodSpec, (preference, form): Taken) -> bool {
         match preference {
             Preference::NodeAffinity(place) => {
@@ -96,7 +96,7 @@ impl Draft {
 
     /// Joins a preferred term with every required one.
     fn narrows(&mut self, wanted: &Requirements) -> bool {
-        // Spread counts only the domains that a pod selects: to select fewer would empty the rule.
+        // Spread counts only the domains that a pod selects: selecting fewer would make the rule meaningless.
         if wanted.iter().any(|(key, _)| self.spread_over.contains(key)) {
             return false;
         }
@@ -120,7 +120,7 @@ impl Draft {
         true
     }
 
-    /// Notes that pods are spread over a label, unless a heavier preference has put them all into one domain.
+    /// Records that pods are spread over a label, unless a heavier preference has put them all into one domain.
     fn spreads(&mut self, own: &PodSpec, key: &LabelKey, most: u32) -> bool {
         if self.alike <= usize::try_from(most).unwrap_or(usize::MAX) {
             return true;
@@ -133,14 +133,14 @@ impl Draft {
     }
 }
 
-/// Returns whether every node that a pod selects has the same value of a label.
+/// Returns whether all nodes that a pod selects have the same value of a label.
 fn is_pinned(spec: &PodSpec, key: &LabelKey) -> bool {
     let single = |terms: &Requirements| terms.get(key.as_str()).and_then(Requirement::single).is_some();
     let terms = spec.node_affinity.required.as_ref();
     single(&spec.node_selector) || terms.is_some_and(|terms| !terms.is_empty() && terms.iter().all(single))
 }
 
-/// Returns the constraint by which pods are spread evenly that would rather be apart.
+/// Returns the constraint that evenly spreads pods that prefer to be apart.
 fn evenly(term: &PodAffinityTerm) -> SpreadConstraint {
     SpreadConstraint {
         topology_key: term.topology_key.clone(),

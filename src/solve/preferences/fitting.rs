@@ -1,6 +1,6 @@
-//! Whether there is, or can be had, any node that is what a pod prefers: what nothing can be is given up untried.
+//! Finds preferences that no existing or possible node can meet, so they are given up without an attempt.
 //!
-//! Only labels, taints and sizes are asked; what fits beside what is found out by planning.
+//! Checks only labels, taints and sizes; planning finds out what fits together.
 
 use std::collections::BTreeSet;
 
@@ -59,7 +59,7 @@ fn is_to_be_had(spec: &PodSpec, snapshot: &Snapshot, supply: &Supply<'_>) -> boo
     snapshot.nodes.iter().any(there) || supply.pools.iter().any(may_be)
 }
 
-/// Returns whether some size of a pool that holds such a pod can be what a term asks for.
+/// Returns whether a pool has a size that fits the pod and can satisfy a term.
 fn reaches(pool: &PoolSupply<'_>, term: &Requirements, spec: &PodSpec) -> bool {
     let Some(reach) = pool.reach(term).filter(|reach| !reach.placements.is_empty()) else { return false };
     reach.kinds.iter().any(|kind| spec.requests.fit_in(&pool.kinds[kind].kind.allocatable))

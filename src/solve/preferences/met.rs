@@ -1,6 +1,6 @@
-//! Which preferences of running pods are met where these run today.
+//! Preferences of running pods that are met on their current nodes.
 //!
-//! Counts pods by domain once for each rule, not pod against pod. Nothing is decided here.
+//! Counts pods by domain once per rule, not pod against pod. Never decides anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use crate::solve::topology::group::{self, Group, GroupKind, Namespaces, Spread};
 
 use super::firm::Taken;
 
-/// Where pods that preferences mean stand.
+/// Locations of the pods that preferences refer to.
 pub(super) struct Met<'a> {
     nodes: BTreeMap<&'a NodeName, Standing<'a>>,
-    /// The rule that a preference of pods of this content and namespace is, where it is one between pods.
+    /// The rule between pods that a preference of a spec and namespace amounts to, if it is one.
     rules: BTreeMap<(usize, &'a Namespace, Preference), usize>,
     groups: Vec<Group>,
-    /// Of each rule, how many pods are counted in each domain.
+    /// For each rule, the number of counted pods in each domain.
     counts: Vec<BTreeMap<Arc<str>, usize>>,
-    /// Of each rule that spreads pods, how many the emptiest domain has.
+    /// For each rule that spreads pods, the pod count of the emptiest domain.
     least: Vec<usize>,
 }
 
@@ -34,7 +34,7 @@ struct Standing<'a> {
 }
 
 impl Standing<'_> {
-    /// Returns the domain of a label that the node is in.
+    /// Returns the node's domain of a label.
     fn domain(&self, key: &LabelKey) -> Option<Arc<str>> {
         let name = || (key.as_str() == label::HOSTNAME).then(|| Arc::from(self.node.name.as_str()));
         self.node.labels.get(key).cloned().or_else(name)
@@ -42,7 +42,7 @@ impl Standing<'_> {
 }
 
 impl<'a> Met<'a> {
-    /// Counts for these running pods.
+    /// Counts pods for the preferences of these running pods.
     pub(super) fn of(snapshot: &'a Snapshot, running: &[&'a Pod], taints: &SoftTaints) -> Self {
         let standing = |node: &'a Node| {
             let labels = node.labels.iter().map(|(key, value)| (key.as_str(), &**value));
@@ -67,7 +67,7 @@ impl<'a> Met<'a> {
         met
     }
 
-    /// Finds the rules that the pods' preferences are.
+    /// Finds the rules between pods that the pods' preferences amount to.
     fn read(&mut self, snapshot: &'a Snapshot, running: &[&'a Pod], taints: &SoftTaints) {
         let names = snapshot.pods.iter().map(|pod| &pod.key.namespace).chain(snapshot.namespaces.keys());
         let namespaces = Namespaces { names: names.collect(), labels: &snapshot.namespaces };
@@ -112,7 +112,7 @@ impl<'a> Met<'a> {
         }
     }
 
-    /// Returns how many pods the emptiest domain of a rule has.
+    /// Returns the pod count of a rule's emptiest domain.
     fn emptiest(&self, rule: usize) -> usize {
         let group = &self.groups[rule];
         let domains: BTreeSet<Arc<str>> = self
@@ -131,7 +131,7 @@ impl<'a> Met<'a> {
         if is_short { 0 } else { counts.min().unwrap_or(0) }
     }
 
-    /// Returns the preferences that are met for a running pod, each in the strongest form that is.
+    /// Returns the preferences that are met for a running pod, each in the strongest form that is met.
     pub(super) fn forms(&self, pod: &Pod, taints: &SoftTaints) -> Vec<Taken> {
         let PodPlace::Bound(node) = &pod.place else { return Vec::new() };
         let Some(standing) = self.nodes.get(node) else { return Vec::new() };
@@ -177,7 +177,7 @@ fn address(spec: &PodSpec) -> usize {
     (&raw const *spec).addr()
 }
 
-/// Returns the rule between pods that a preference is.
+/// Returns the rule between pods that a preference amounts to.
 fn rule(
     spec: &PodSpec,
     namespace: &Namespace,
@@ -200,7 +200,7 @@ fn rule(
     Some(Group { key: term.topology_key.clone(), kind, meant })
 }
 
-/// Returns whether pods may be spread to a node.
+/// Returns whether a rule counts a node as a domain for its pods.
 fn counts(kind: &GroupKind, standing: &Standing<'_>) -> bool {
     let GroupKind::Spread(spread) = kind else { return !standing.node.is_deleting };
     let holds = |terms: &Vec<Requirements>| labels::why(terms, &standing.labels, &Undefined::Absent).is_ok();

@@ -1,7 +1,7 @@
-//! What is said of preferences: what they cost, and which are given up and why.
+//! Report of preferences: their cost, and which are given up and why.
 //!
-//! Nothing is decided here. A preference that nobody insisted on counts as given up, also where its pod happens to
-//! stand as it prefers.
+//! Never decides anything. A preference that was not made required counts as given up even if its pod happens to be
+//! placed as it prefers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,20 +12,20 @@ use super::choice::{Choice, Item};
 use super::firm::Taken;
 use super::wishes::{Wisher, Wishes};
 
-/// What was chosen, and what came of it.
+/// The chosen preferences and the resulting fleet.
 #[derive(Default)]
 pub(super) struct Outcome {
     pub(super) choice: Choice,
     pub(super) solution: Solution,
-    /// Why preferences are not taken up in full.
+    /// Why preferences are not honored in full.
     pub(super) reasons: BTreeMap<Item, GivenUpBecause>,
-    /// What it costs to take up all that can be.
+    /// The cost of the fleet that honors all preferences that can be honored.
     pub(super) all: Option<MicroUsdPerHour>,
-    /// Whether more pods have a place than without any: then no fleet without them is to be compared with.
+    /// Whether more pods are placed than without preferences, so the fleet without them is not comparable.
     pub(super) places_more: bool,
 }
 
-/// Says what becomes of the preferences of the pods that are placed.
+/// Reports the outcome for the preferences of placed pods.
 pub(super) fn preferences(
     (wishes, limit): (&Wishes<'_>, ExtraCost),
     base: &Solution,
@@ -74,7 +74,7 @@ pub(super) fn preferences(
     said
 }
 
-/// Returns why a preference of a pod is not taken up in full.
+/// Returns why a preference of a pod is not honored in full.
 fn reason(wisher: &Wisher<'_>, item: Item, reasons: &BTreeMap<Item, GivenUpBecause>) -> GivenUpBecause {
     match form_of(&wisher.open, item.preference) {
         Some(Form::Whole) => reasons.get(&item).copied().unwrap_or(GivenUpBecause::NotPossible),
@@ -87,7 +87,7 @@ fn form_of(taken: &[Taken], preference: Preference) -> Option<Form> {
     taken.iter().find(|(there, _)| *there == preference).map(|(_, form)| *form)
 }
 
-/// Lists the heaviest first.
+/// Lists the given-up preferences, the heaviest first.
 fn listed(given_up: BTreeMap<GivenUp, Vec<PodKey>>) -> Vec<GivenUp> {
     let mut listed: Vec<GivenUp> = given_up
         .into_iter()

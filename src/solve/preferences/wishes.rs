@@ -1,7 +1,8 @@
-//! Whose preferences count: every one of pods that wait, and of pods that run where nodes may go those that are met.
+//! Selects the preferences that count: all of pending pods, and the met ones of pods running on nodes that may be
+//! removed.
 //!
-//! An unmet preference of a running pod is no reason to move it, and a met one is not lost without being counted.
-//! What they cost is not known here.
+//! An unmet preference of a running pod is no reason to move it, and losing a met one is counted. Costs are not known
+//! here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,27 +18,27 @@ use super::choice::{Choice, Item};
 use super::firm::{Firm, Taken, firm};
 use super::met::Met;
 
-/// The fewest pods that one thread reads before another one helps.
+/// Minimum number of pods per thread.
 const PODS_AT_ONCE: usize = 4096;
 
-/// Pods with preferences, by content.
+/// Pods with preferences, grouped by spec.
 pub(super) struct Wishes<'a> {
     pub(super) contents: Vec<Content<'a>>,
-    /// The taints of the world that only discourage.
+    /// The `PreferNoSchedule` taints of the world.
     pub(super) taints: SoftTaints,
 }
 
-/// Pods of one content.
+/// Pods with the same spec.
 pub(super) struct Content<'a> {
     pub(super) spec: &'a PodSpec,
     /// The preferences with their weights.
     pub(super) weights: Vec<(Preference, u32)>,
-    /// The pods: those first that run, then by name.
+    /// The pods: running ones first, then by name.
     pub(super) pods: Vec<Wisher<'a>>,
 }
 
 impl Content<'_> {
-    /// Returns the content with these of its preferences made required.
+    /// Returns the spec with these of its preferences made required.
     pub(super) fn firm(&self, taken: &[Taken]) -> Firm {
         firm((self.spec, &self.weights), taken, self.pods.len())
     }
@@ -45,17 +46,17 @@ impl Content<'_> {
 
 /// A pod with preferences.
 pub(super) struct Wisher<'a> {
-    /// Its place in the snapshot.
+    /// Its index in the snapshot.
     place: usize,
     pub(super) key: &'a PodKey,
-    /// Whether it runs where it may stay.
+    /// Whether it is running on a node where it may stay.
     pub(super) runs: bool,
-    /// The preferences that may be taken up, each in its strongest form.
+    /// The preferences that may be honored, each in its strongest form.
     pub(super) open: Vec<Taken>,
 }
 
 impl<'a> Wishes<'a> {
-    /// Finds the pods; those in `left_over` can stand nowhere even without any preference.
+    /// Finds the pods; those in `left_over` cannot be placed even without preferences.
     pub(super) fn of(snapshot: &'a Snapshot, policy: &Policy, left_over: &BTreeSet<&PodKey>) -> Self {
         let leaving: BTreeSet<&NodeName> =
             snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
@@ -92,7 +93,7 @@ impl<'a> Wishes<'a> {
         Self { contents: by_content(wishers, &taints), taints }
     }
 
-    /// Returns whether nothing can be taken up.
+    /// Returns whether no preference can be honored.
     pub(super) fn is_empty(&self) -> bool {
         self.contents.iter().all(|content| content.pods.iter().all(|pod| pod.open.is_empty()))
     }
@@ -107,8 +108,8 @@ impl<'a> Wishes<'a> {
         self.contents.iter().map(|content| content.pods.len()).sum()
     }
 
-    /// Returns every preference of every content that can be taken up for some pod, the heaviest first; of equal
-    /// weight those first that are met at the least cost as a rule.
+    /// Returns every preference of every spec that can be honored for some pod, the heaviest first; of equal weight,
+    /// those first that are usually cheapest to meet.
     pub(super) fn items(&self) -> Vec<Item> {
         let mut items: Vec<(std::cmp::Reverse<u32>, Preference, usize)> = Vec::new();
         for (number, content) in self.contents.iter().enumerate() {
@@ -121,7 +122,7 @@ impl<'a> Wishes<'a> {
         items.into_iter().map(|(_, preference, content)| Item { content, preference }).collect()
     }
 
-    /// Writes what is chosen over the pods of a copy of the snapshot.
+    /// Writes the chosen preferences into the pods of a copy of the snapshot.
     pub(super) fn apply(&self, choice: &Choice, copy: &mut Snapshot) {
         for (number, content) in self.contents.iter().enumerate() {
             let mut made: BTreeMap<Vec<Taken>, Arc<PodSpec>> = BTreeMap::new();
@@ -135,7 +136,7 @@ impl<'a> Wishes<'a> {
 }
 
 fn by_content<'a>(wishers: Vec<(&'a Pod, Wisher<'a>)>, taints: &SoftTaints) -> Vec<Content<'a>> {
-    // Pods of a workload share one value, so that few contents are compared in full.
+    // Pods of a workload share one allocation, so few specs are compared in full.
     let mut by_address: BTreeMap<usize, (&PodSpec, Vec<Wisher<'_>>)> = BTreeMap::new();
     for (pod, wisher) in wishers {
         let address = Arc::as_ptr(&pod.spec).addr();

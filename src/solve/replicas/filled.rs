@@ -1,6 +1,6 @@
-//! The world as if the nodes were there that pools lack, and which nodes those are.
+//! The world plus the nodes that static pools lack, and the list of these nodes.
 //!
-//! Nothing is placed or named here.
+//! Never places pods or reports nodes as new.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ use crate::solve::topology::Topology;
 use super::ways::{self, Choice, NOTHING, Way};
 use super::{asked, name_by_number, present};
 
-/// The world with the nodes that pools lack.
+/// The world with the missing nodes of static pools.
 pub(super) struct Filled<'a> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) policy: &'a Policy,
@@ -81,7 +81,7 @@ impl<'a> Filled<'a> {
                     None => Some(NOTHING.to_owned()),
                 };
                 if let Some(why) = why {
-                    // What only replaces another need not be: that one stays.
+                    // Failing to create a replacement needs no warning: the old node is kept.
                     if number < missing {
                         self.warn(pool, (asked, missing - number), &why);
                     }
@@ -110,7 +110,7 @@ impl<'a> Filled<'a> {
     }
 }
 
-/// Returns how many nodes of a pool stand in each zone.
+/// Counts the nodes of a pool by zone.
 fn zones(snapshot: &Snapshot, pool: &PoolName) -> BTreeMap<Zone, usize> {
     let mut zones = BTreeMap::new();
     let own = snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(pool) && !node.is_deleting);

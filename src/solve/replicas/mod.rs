@@ -1,8 +1,8 @@
-//! Pools that ask for a fixed number of nodes (`replicas`): what is missing is made, whatever pods ask for.
+//! Static pools (`replicas`): creates missing nodes regardless of pending pods.
 //!
-//! The nodes to make stand in a copy of the world as if they had joined: pods use them as they use what exists, and
-//! nothing is bought beside them without need. Afterwards they are named as new. Which nodes are too many is decided
-//! with those that are due ([`super::shrink::due`]). Nothing here places a pod.
+//! The nodes to create are added to a copy of the world as if they had joined: pods use them like existing nodes, so no
+//! others are bought unnecessarily. Afterwards they are reported as new. Surplus nodes are chosen together with those
+//! that are due ([`super::shrink::due`]). Never places a pod.
 
 mod filled;
 mod named;
@@ -25,10 +25,10 @@ use super::topology::Topology;
 
 use filled::Filled;
 
-/// How often the world is planned again because nodes stay that were to be replaced.
+/// Maximum number of times that the world is planned again because nodes that were to be replaced are kept.
 const ROUNDS_MAX: usize = 4;
 
-/// Plans a world in which pools have the nodes that they ask for, with one more for each that is to be replaced.
+/// Plans a world in which static pools have all their nodes, plus one for each node that is to be replaced.
 pub(super) fn with_replacements(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -37,7 +37,7 @@ pub(super) fn with_replacements(
     with(snapshot, policy, || Due::of(snapshot, policy).without_room(), solve)
 }
 
-/// Plans a world in which pools have the nodes that they ask for, and what is drifted stays.
+/// Plans a world in which static pools have all their nodes, and drifted nodes are kept.
 pub(super) fn without_replacements(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -74,7 +74,7 @@ fn with(
     }
 }
 
-/// Returns the world, and its fleet, as if the nodes were there that pools ask for: no fleet is without them.
+/// Returns the world and its fleet as if the missing nodes of static pools existed, because every fleet contains them.
 pub(super) fn as_if_there(snapshot: &Snapshot, policy: &Policy, solution: &Solution) -> (Snapshot, Solution) {
     let (mut world, mut fleet) = (snapshot.clone(), solution.clone());
     let (fixed, new): (Vec<NewNode>, Vec<NewNode>) =
@@ -98,17 +98,17 @@ pub(super) fn as_if_there(snapshot: &Snapshot, policy: &Policy, solution: &Solut
     (world, fleet)
 }
 
-/// Returns whether a node is one that only a copy of the world has: no real name has a blank.
+/// Returns whether a node exists only in a copy of the world: real names contain no blank.
 pub(super) fn is_imagined(node: &NodeName) -> bool {
     node.as_str().contains(' ')
 }
 
-/// Returns the name of a node that is imagined because its pool asks for a number of them: only those say the pool.
+/// Returns the name of an imagined node of a static pool; no other imagined name contains the pool.
 fn name_by_number(pool: &PoolName, number: usize) -> NodeName {
     NodeName::new(&*format!("new {pool} {number:05}"))
 }
 
-/// Returns whether a node has such a name.
+/// Returns whether a name is that of an imagined node of a static pool.
 pub(super) fn is_by_number(node: &NodeName) -> bool {
     node.as_str().split(' ').count() == 3
 }
@@ -117,17 +117,17 @@ fn has_any(policy: &Policy) -> bool {
     policy.pools.values().any(|pool| pool.replicas.is_some() && !pool.is_deleting)
 }
 
-/// Returns how many nodes of a pool there are that are not on their way out.
+/// Returns how many nodes a pool has that are not being deleted.
 pub(super) fn present(snapshot: &Snapshot, pool: &PoolName) -> usize {
     snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(pool) && !node.is_deleting).count()
 }
 
-/// Returns how many nodes a pool asks for, where it does.
+/// Returns how many nodes a pool requests; `None` if it is not static.
 pub(super) fn asked(pool: &Pool) -> Option<usize> {
     pool.replicas.map(|replicas| usize::try_from(replicas).unwrap_or(usize::MAX))
 }
 
-/// Returns of each pool how many nodes were made for others that stay after all.
+/// Returns, per pool, the number of replacements that were created for nodes that are kept after all.
 fn idle(
     snapshot: &Snapshot,
     policy: &Policy,

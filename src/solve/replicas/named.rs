@@ -1,6 +1,6 @@
-//! Names the nodes that pools lack as new ones: what they carry, cost and may be replaced by.
+//! Reports the imagined nodes of static pools as new nodes, with their pods, cost and substitutes.
 //!
-//! Nothing is placed here, and no node is added or left out.
+//! Never places a pod, and never adds or drops a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +22,7 @@ use super::filled::Filled;
 use super::ways::ways;
 
 impl Filled<'_> {
-    /// Names the nodes of a fleet of this world that are only imagined as new ones.
+    /// Turns the imagined nodes of this world's fleet into new nodes.
     pub(super) fn named(&self, solution: Solution) -> Solution {
         let Solution { mut target, mut report } = solution;
         let book = PriceBook::new(&self.policy.fleet.prices);
@@ -59,18 +59,18 @@ impl Filled<'_> {
     }
 }
 
-/// What the nodes are named with.
+/// Inputs for describing the new nodes.
 struct Desk<'d> {
     supply: Supply<'d>,
-    /// What the pods ask for that stand on the nodes.
+    /// The requests of the pods on these nodes.
     demand: Demand,
     shapes: BTreeMap<PodKey, usize>,
     /// The node terms that pods prefer.
     preferred: BTreeMap<PodKey, Vec<Requirements>>,
 }
 
-/// What decides what else would do: pool and size, how the node is bought, what it costs and counts as, of which shapes how
-/// many pods are there, and what these prefer.
+/// Everything that determines a node's substitutes: pool, size, zone, capacity type, weighed price, number of pods by
+/// shape, and the preferred node terms of these pods.
 type Alike<'d> =
     (PoolName, SkuName, (Zone, CapacityType), Weighed, BTreeMap<usize, usize>, BTreeSet<&'d Requirements>);
 
@@ -95,7 +95,7 @@ impl<'d> Desk<'d> {
         Self { supply: Supply::of_fixed(policy, market, book, &daemons), demand, shapes, preferred }
     }
 
-    /// Returns a node with its pods and price, and with what else would hold them.
+    /// Returns a node with its pods, price and substitutes.
     fn carrying<'s>(
         &'s self,
         pods: &[PodKey],
@@ -128,8 +128,8 @@ impl<'d> Desk<'d> {
     }
 }
 
-/// Returns what else would hold these pods, in the same zone and bought the same way where there are any, and is all that
-/// they prefer of what the node is.
+/// Returns the substitutes that hold these pods and meet all preferred terms that the node meets. If there are pods,
+/// substitutes have the node's zone and capacity type.
 fn others(
     pool: &PoolSupply<'_>,
     node: &NewNode,

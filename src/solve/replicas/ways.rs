@@ -1,6 +1,6 @@
-//! The ways to have a node of a pool that nothing asks for but the pool: sizes with their offerings, the cheapest first.
+//! Ways to buy a node of a static pool regardless of pods: sizes with their offerings, the cheapest first.
 //!
-//! Nothing is placed here.
+//! Never places a pod.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -14,29 +14,30 @@ use crate::solve::pack::finish::chosen_labels;
 use crate::solve::solution::{NewNode, Variety};
 use crate::solve::supply::{Kind, PoolSupply, Usable};
 
-/// A size, and a way to have it.
+/// A size and one of its offerings.
 pub(super) type Way<'p, 's> = (&'p Kind<'s>, &'p Usable<'s>);
 
-/// Why a node cannot be made of which no size can be had.
+/// The reason why no node can be created if no size is available.
 pub(super) const NOTHING: &str = "no size that it may use can be had";
 
-/// The ways to have a node of a pool, the cheapest first. What costs nobody knows what comes after everything else.
+/// The ways to buy a node of a pool, the cheapest first. Those without a known price come last.
 pub(super) struct Choice<'p, 's> {
     pool: &'p PoolSupply<'s>,
-    /// By price and size, and within or outside of zones; those of one entry differ in nothing else that is chosen by.
+    /// Ways grouped by price, size, and zonal or not; those of one entry differ in nothing else that matters for the
+    /// choice.
     alike: Vec<Vec<Way<'p, 's>>>,
-    /// What waiting pods ask for whose volumes may be in one zone only.
+    /// The requests of pending pods whose volumes may restrict them to one zone, with the number of pods.
     tied: Vec<(&'p Ask, usize)>,
-    /// How many of them each zone of the entry in hand is for, once that was asked.
+    /// Number of these pods that each zone of the current entry suits, computed on first use.
     wanted: Option<BTreeMap<Zone, usize>>,
-    /// Of the entries before this one limits let no more in: they let in less and less.
+    /// The first entry that limits may still allow: limits only get tighter.
     first: usize,
-    /// The first reason why.
+    /// The first reason for a refusal.
     refused: Option<String>,
 }
 
 impl<'p, 's> Choice<'p, 's> {
-    /// Sorts the ways of a pool; the demand is that of the pods which wait.
+    /// Sorts the ways of a pool; `demand` is that of the pending pods.
     pub(super) fn of(pool: &'p PoolSupply<'s>, demand: &'p Demand) -> Self {
         let mut alike: BTreeMap<_, Vec<Way<'p, 's>>> = BTreeMap::new();
         for (kind, usable) in ways(pool) {
@@ -50,11 +51,11 @@ impl<'p, 's> Choice<'p, 's> {
         Self { pool, alike, tied, wanted: None, first: 0, refused: None }
     }
 
-    /// Takes the cheapest way that limits let in, in the zone that has the fewest of the pool and, of several, the volumes of
-    /// the most waiting pods, with what it takes of limits.
+    /// Takes the cheapest way that limits allow, with what it uses of them. It prefers the zone with the fewest nodes
+    /// of the pool, then the zone with the volumes of the most pending pods.
     ///
     /// # Errors
-    /// Why there is none.
+    /// Why no way is left.
     pub(super) fn taken(
         &mut self,
         zones: &BTreeMap<Zone, usize>,
@@ -81,7 +82,7 @@ impl<'p, 's> Choice<'p, 's> {
     }
 }
 
-/// Returns how many of these pods some ways of a size take and others do not, by the zone of the former.
+/// Returns, by zone, how many of these pods fit there but not in every way of a size.
 fn wanted(pool: &PoolSupply<'_>, tied: &[(&Ask, usize)], ways: &[Way<'_, '_>]) -> BTreeMap<Zone, usize> {
     let mut wanted: BTreeMap<Zone, usize> = BTreeMap::new();
     for (ask, pods) in tied {
@@ -97,14 +98,14 @@ fn wanted(pool: &PoolSupply<'_>, tied: &[(&Ask, usize)], ways: &[Way<'_, '_>]) -
     wanted
 }
 
-/// Returns the ways to have a node of a pool that daemonsets alone are not too much for.
+/// Returns the ways to buy a node of a pool on which its DaemonSets fit.
 pub(super) fn ways<'p, 's>(pool: &'p PoolSupply<'s>) -> impl Iterator<Item = Way<'p, 's>> {
     let kinds = pool.kinds.iter().filter(|kind| !kind.needs_name);
     let each = kinds.flat_map(|kind| kind.offerings.iter().map(move |usable| (kind, usable)));
     each.filter(|(kind, usable)| pool.overheads[usable.overhead].requests.fit_in(&kind.kind.allocatable))
 }
 
-/// Returns a node with its daemonsets alone.
+/// Returns a node that carries only its DaemonSets.
 pub(super) fn new_node(pool: &PoolSupply<'_>, (kind, usable): Way<'_, '_>) -> NewNode {
     let site = pool.site(kind, usable);
     let daemon_requests = pool.overheads[usable.overhead].requests.clone();

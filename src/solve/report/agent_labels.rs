@@ -1,6 +1,6 @@
-//! Labels that nodes of agent pools have (some that AKS gives to them alone, whether the input holds one or not), that
-//! pods ask for, and that no NodePool gives: with nodes of
-//! NodePools alone such pods fit nowhere, and this says why once for all of them.
+//! Warns about labels that pods require and that only agent pool nodes have, because no NodePool provides them. Some
+//! are set only by AKS, whether the input contains such a node or not. These pods fit no node of a NodePool, so one
+//! warning per label explains them all.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use crate::solve::demand::{Demand, Shape};
 use crate::solve::solution::Warning;
 use crate::solve::supply::{PoolSupply, Supply};
 
-/// The most workloads that are named for each label.
+/// Maximum number of workloads that are named per label.
 const WORKLOADS_NAMED_MAX: usize = 4;
 
-/// The labels that AKS gives to nodes of agent pools alone, which nobody else may set.
+/// The labels that AKS alone sets on agent pool nodes.
 const OF_AKS_ALONE: [&str; 2] = ["agentpool", "kubernetes.azure.com/agentpool"];
 
-/// Returns a warning for each such label and what is asked of it, sorted.
+/// Returns a warning for each such label and requirement, sorted.
 #[must_use]
 pub fn warnings<'a>(
     (snapshot, pods): (&Snapshot, impl Iterator<Item = &'a Pod>),
@@ -44,8 +44,7 @@ pub fn warnings<'a>(
     warnings
 }
 
-/// Returns what every alternative of a shape asks of the same label in the same way, labels that may be
-/// absent left out.
+/// Returns the requirements that all alternatives of a shape have in common, except those that accept an absent label.
 fn common(shape: &Shape) -> impl Iterator<Item = (&LabelKey, &Requirement)> {
     let (first, rest) = match shape.ask.alternatives.split_first() {
         Some((first, rest)) => (Some(first), rest),
@@ -57,14 +56,14 @@ fn common(shape: &Shape) -> impl Iterator<Item = (&LabelKey, &Requirement)> {
     first.into_iter().flat_map(Requirements::iter).filter(in_all)
 }
 
-/// Returns whether some node of the pool could have the label so.
+/// Returns whether some node of the pool could satisfy the requirement.
 fn gives(pool: &PoolSupply<'_>, key: &LabelKey, wanted: &Requirement) -> bool {
     let mut alone = Requirements::none();
     alone.add(key.clone(), wanted.clone());
     pool.reach(&alone).is_some_and(|reach| !reach.kinds.is_empty() && !reach.placements.is_empty())
 }
 
-/// Returns the workloads of these pods by name; a pod without one stands for itself.
+/// Returns the names of these pods' workloads, or of the pods themselves if they have none.
 fn workloads<'a>(
     pods: impl Iterator<Item = &'a Pod>,
     asked: &BTreeMap<(LabelKey, Requirement), BTreeSet<&PodKey>>,

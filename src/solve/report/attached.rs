@@ -1,7 +1,7 @@
-//! Disks that one node at a time may have (`ReadWriteOnce`), and pods on several nodes that use one.
+//! Warns about disks that only one node at a time may attach (`ReadWriteOnce`) if pods on several nodes use them.
 //!
-//! kube-scheduler asks nothing of the kind, so that nothing is placed by it; the pod that comes second is bound and waits
-//! for its disk. That is said here.
+//! kube-scheduler ignores this, so placement does too: it binds the second pod, which then waits for its disk. This
+//! module only reports that.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ use crate::solve::solution::{NodeRef, Solution, Target, Warning};
 const HINT: &str = "let its pods share a node (`podAffinity` by `kubernetes.io/hostname`), give each a claim of its \
                     own, or use a share (`ReadWriteMany`)";
 
-/// Warns of each disk for one node whose pods come to several, where one of those is placed.
+/// Warns about each single-node disk whose pods end up on several nodes, if the plan places one of them.
 pub fn warn(snapshot: &Snapshot, solution: &mut Solution) {
     let storage = &snapshot.storage;
     if !storage.claims.iter().any(|claim| claim.is_for_one_node) {
@@ -34,13 +34,13 @@ pub fn warn(snapshot: &Snapshot, solution: &mut Solution) {
     solution.report.warnings.sort();
 }
 
-/// Returns the claims of a pod whose disk one node at a time may have.
+/// Returns the claims of a pod whose disk only one node at a time may attach.
 fn disks<'p>(pod: &'p Pod, storage: &'p Storage) -> impl Iterator<Item = VolumeClaimKey> + 'p {
     let key = |volume: &PodVolume| match volume {
         PodVolume::Claim(name) => {
             Some(VolumeClaimKey { namespace: pod.key.namespace.clone(), name: name.clone() })
         }
-        // Nobody else uses what is made for one pod.
+        // Volumes created for one pod have no other users.
         PodVolume::Ephemeral(_) | PodVolume::Template(_) | PodVolume::Disk(_) => None,
     };
     let is_disk = |key: &VolumeClaimKey| {
@@ -50,7 +50,7 @@ fn disks<'p>(pod: &'p Pod, storage: &'p Storage) -> impl Iterator<Item = VolumeC
     pod.spec.volumes.iter().filter_map(key).filter(move |key| is_disk(key))
 }
 
-/// A pod, where it is in the end, and whether it is placed there.
+/// A pod, its final node, and whether the plan places it there.
 #[derive(Clone)]
 struct Seat<'p> {
     pod: &'p PodKey,
@@ -58,7 +58,7 @@ struct Seat<'p> {
     is_placed: bool,
 }
 
-/// Where pods are placed.
+/// The nodes that pods are placed on.
 struct Seats<'t>(BTreeMap<&'t PodKey, NodeRef>);
 
 impl<'t> Seats<'t> {
@@ -78,7 +78,7 @@ impl<'t> Seats<'t> {
 }
 
 fn warning(claim: &VolumeClaimKey, users: &[Seat<'_>], target: &Target) -> Option<Warning> {
-    // Who runs with it has it; of those who come together the first by name.
+    // A running pod already has the disk; among placed pods, the first by name gets it.
     let first = users.iter().find(|seat| !seat.is_placed).or_else(|| users.first())?;
     let second = users.iter().find(|seat| seat.is_placed && seat.place != first.place)?;
     let place = |seat: &Seat<'_>| match &seat.place {

@@ -1,4 +1,4 @@
-//! The rules that a pod meets at a pool, one after the other, with the sizes that are left after each.
+//! The rules that a pool checks for a pod, in order, with the number of sizes left after each.
 
 use std::collections::BTreeMap;
 
@@ -14,36 +14,36 @@ use crate::solve::supply::{Kind, PoolSupply, Usable, blame};
 
 use super::{quota, together};
 
-/// A rule that was asked, and what it left.
+/// A checked rule and its result.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The rule.
     pub rule: Rule,
-    /// How many sizes of the pool are left after it.
+    /// Number of sizes of the pool that are left after it.
     pub sizes_left: usize,
-    /// Why none is left; `None` where the rule lets the pod pass.
+    /// Why none is left; `None` if the rule lets the pod pass.
     pub because: Option<String>,
 }
 
-/// How a pod fares at a pool.
+/// Result of checking a pod against a pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PoolChain {
     /// The pool.
     pub pool: PoolName,
-    /// The rules that were asked, up to the first that left nothing.
+    /// The checked rules, up to the first that left nothing.
     pub steps: Vec<Step>,
-    /// Whether the pod may join the pool, by its taints and its own labels.
+    /// Whether the pool's taints and own labels allow the pod.
     pub may_join: bool,
-    /// What failed; `None` where a node of the pool could hold the pod.
+    /// The rule that failed; `None` if a node of the pool could hold the pod.
     pub miss: Option<Miss>,
-    /// The size that came closest, or the cheapest that would do.
+    /// The size that came closest, or the cheapest one that fits.
     pub nearest: Option<SkuName>,
 }
 
-/// A size with one way to have it.
+/// A size, by index, with one of its offerings.
 type Way<'p, 'a> = (usize, &'p Kind<'a>, &'p Usable<'a>);
 
-/// Asks all rules of a pool, by what is left of the limits and by the nodes that there are.
+/// Checks all rules of a pool, given the remaining limits and the existing nodes.
 #[must_use]
 pub fn at_pool(pool: &PoolSupply<'_>, ask: &Ask, (ledger, nodes): (&Ledger, &[Standing<'_>])) -> PoolChain {
     let mut walk = Walk { steps: Vec::new(), may_join: false, nearest: None };
@@ -65,8 +65,8 @@ impl Walk {
         ask: &Ask,
         (ledger, nodes): (&Ledger, &[Standing<'_>]),
     ) -> Result<(), Miss> {
-        // What the pod itself lacks is told first: a pool with a fault of its own is nearer than one that
-        // the pod may not join.
+        // Checks the pod's own taints and labels first: a pool with a fault of its own is nearer than one that the pod
+        // may not join.
         let every = if pool.emptied.is_some() { pool.left_out.len() } else { pool.kinds.len() };
         self.step(Rule::Taints, every, taints::why(&pool.pool.taints, &ask.stance))?;
         if let Err(miss) = labels::why(&ask.alternatives, &pool.base, &pool.undefined()) {
@@ -102,7 +102,7 @@ impl Walk {
         Err(miss)
     }
 
-    /// Asks the labels of sizes and offerings.
+    /// Checks the labels of sizes and offerings.
     fn reached<'p, 'a>(&mut self, pool: &'p PoolSupply<'a>, ask: &Ask) -> Result<Vec<Way<'p, 'a>>, Miss> {
         let reaches: Vec<Reach> = ask.alternatives.iter().filter_map(|wanted| pool.reach(wanted)).collect();
         let of_size = |(place, _, _): &Way<'p, 'a>| reaches.iter().any(|reach| reach.kinds.has(*place));
@@ -203,7 +203,7 @@ impl Walk {
         }
     }
 
-    /// Asks what daemonsets' pods, which come with every node, are to rules between pods on one node.
+    /// Checks rules between pods on one node against the DaemonSet pods that every node of the pool carries.
     fn with_company<'p, 'a>(
         &mut self,
         pool: &'p PoolSupply<'a>,
@@ -273,8 +273,8 @@ impl Walk {
     }
 }
 
-/// Returns the offerings among which a node is a choice: next to those with a price the others do not count, since
-/// no highest price could be said of them.
+/// Returns the offerings that count as choices for a node. If any has a price, those without do not count, because no
+/// highest price could be stated for them.
 fn counted<'p>(
     ways: &'p [Way<'_, '_>],
 ) -> impl Iterator<Item = (&'p crate::model::InstanceType, &'p crate::model::Offering)> + Clone {
@@ -284,7 +284,7 @@ fn counted<'p>(
     counted.map(|(_, kind, usable)| (kind.kind, usable.offering))
 }
 
-/// Returns the most that any of these take of each counter, where that is known.
+/// Returns the largest known amount that any of these charges takes of each counter.
 fn most(charges: &[Charges]) -> BTreeMap<usize, i64> {
     let mut most = BTreeMap::new();
     for (place, amount) in charges.iter().flatten().filter(|(_, amount)| *amount < i64::MAX) {

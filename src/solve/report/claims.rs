@@ -1,6 +1,6 @@
-//! Which claims keep pods to zones: nobody wrote those into the pods.
+//! Reports which claims restrict pods to zones, because the pods themselves do not show it.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use crate::snapshot::Snapshot;
 use crate::solve::fit::claims::{self, ClaimState};
 use crate::solve::fit::{Miss, Rule};
 
-/// Adds to a miss of zones which claims of these pods are bound where.
+/// Extends a zone miss with the claims of these pods and the zones that they are bound in.
 #[must_use]
 pub fn told(snapshot: &Snapshot, pods: &[PodKey], miss: Miss) -> Miss {
     match miss.rule {
@@ -37,7 +37,7 @@ pub fn told(snapshot: &Snapshot, pods: &[PodKey], miss: Miss) -> Miss {
     }
 }
 
-/// Returns the claims of these pods that are bound to volumes of some zones, by those.
+/// Returns the claims of these pods that are bound to zonal volumes, grouped by these zones.
 fn bound(snapshot: &Snapshot, pods: &[PodKey]) -> BTreeMap<ClaimState, Vec<Arc<str>>> {
     let mut bound: BTreeMap<ClaimState, Vec<Arc<str>>> = BTreeMap::new();
     let known = |key: &PodKey| snapshot.pods.binary_search_by(|pod| pod.key.cmp(key)).ok();

@@ -1,7 +1,7 @@
-//! What contradicts the region or itself: names in prices that nothing sold has, and labels of pools that their
-//! own requirements refuse.
+//! Warns about contradictions: names in prices that the region does not sell, and labels of pools that their own
+//! requirements refuse.
 //!
-//! Names only; whether a commitment is used is the cost's matter.
+//! Checks only names; whether a commitment is used is up to the cost calculation.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::solve::market::Market;
 use crate::solve::price::folded;
 use crate::solve::solution::Warning;
 
-/// Warns of commitments to sizes and of discounts on families that the region does not have.
+/// Warns about commitments to sizes and discounts on families that the region does not have.
 #[must_use]
 pub fn unknown_names(policy: &Policy, market: &Market) -> Vec<Warning> {
     let kinds = || market.offers.by_class.values().flat_map(|offered| &offered.types);
@@ -51,7 +51,7 @@ pub fn unknown_names(policy: &Policy, market: &Market) -> Vec<Warning> {
     warnings.into_iter().collect()
 }
 
-/// Warns of pools whose own label is one that their own requirement does not accept.
+/// Warns about pools with a label that their own requirements do not accept.
 #[must_use]
 pub fn of_pools(policy: &Policy) -> Vec<Warning> {
     let mut warnings = Vec::new();

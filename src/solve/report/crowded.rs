@@ -1,6 +1,6 @@
-//! DaemonSets that select a node which stays, and have no room there: nothing is bought for them, so that it is told.
+//! Warns about DaemonSets that select a kept node but do not fit there, because no node is bought for them.
 //!
-//! What kube-scheduler evicts for one of a higher priority is said, and not planned.
+//! Mentions that kube-scheduler evicts pods for DaemonSets of a higher priority; never plans it.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,19 +12,19 @@ use crate::solve::existing;
 use crate::solve::solution::Warning;
 use crate::solve::topology::Topology;
 
-/// How many nodes are named of those that a DaemonSet has no room on.
+/// Maximum number of nodes that are named per DaemonSet.
 const NODES_NAMED_MAX: usize = 3;
 
-/// A node that a DaemonSet selects and does not fit on.
+/// A node that a DaemonSet selects but does not fit on.
 struct Full<'a> {
     node: &'a NodeName,
-    /// The resource that lacks, what is requested of it, and what is left.
+    /// The insufficient resource, the amount requested, and the amount left.
     lacking: (ResourceName, i64, i64),
     /// Whether pods of a lower priority run there.
     has_lower: bool,
 }
 
-/// Returns a warning for each DaemonSet of the input that has no room on some node which stays, sorted.
+/// Returns a warning for each DaemonSet of the input that does not fit on some kept node, sorted.
 #[must_use]
 pub fn warnings(snapshot: &Snapshot, removed: &BTreeSet<NodeName>) -> Vec<Warning> {
     let topology = Topology::default();
@@ -36,7 +36,7 @@ pub fn warnings(snapshot: &Snapshot, removed: &BTreeSet<NodeName>) -> Vec<Warnin
         }
     }
     let mut full: BTreeMap<&Daemon, Vec<Full<'_>>> = BTreeMap::new();
-    // A node that does not say what it has is told as a gap.
+    // A node without allocatable resources is reported as a gap.
     let stays = |node: &&Node| {
         !node.is_deleting && !removed.contains(&node.name) && node.allocatable != Resources::none()
     };
@@ -49,7 +49,8 @@ pub fn warnings(snapshot: &Snapshot, removed: &BTreeSet<NodeName>) -> Vec<Warnin
     full.into_iter().map(|(daemon, nodes)| warning(daemon, &nodes)).collect()
 }
 
-/// Returns the daemonsets of the input that do not fit beside what runs on a node, the most important placed first.
+/// Returns the DaemonSets of the input that do not fit beside a node's running pods; the most important ones are placed
+/// first.
 fn without_room<'a>(
     node: &'a Node,
     running: &[&Pod],
@@ -68,7 +69,7 @@ fn without_room<'a>(
         let lacking = ask.requests.iter().find(lacks);
         match lacking.map(|(name, wanted)| (name.clone(), wanted, room.get(name).max(0))) {
             None => room = room.minus(&ask.requests),
-            // One that is only assumed may not be there at all.
+            // An assumed DaemonSet may not exist.
             Some(_) if daemon.is_assumed => {}
             Some(lacking) => {
                 let is_lower = |pod: &&Pod| !pod.is_daemon && pod.spec.priority < daemon.spec.priority;

@@ -1,6 +1,6 @@
-//! Resources of device plugins that pods request and nothing has: no VM size, no NodeOverlay and no node of today.
+//! Warns about device plugin resources that pods request and that no VM size, NodeOverlay or current node provides.
 //!
-//! What a size has by itself it names, be it with zero, so that a GPU of another pool's sizes is none of these.
+//! A size lists its own resources, even with an amount of zero, so a GPU of another pool's sizes is not reported.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use crate::solve::fit::{Miss, Rule, taints};
 use crate::solve::solution::Warning;
 use crate::solve::supply::{PoolSupply, Supply};
 
-/// Says of each such resource which NodeOverlay declares it.
+/// Returns a warning for each such resource, with the NodeOverlay that declares it.
 #[must_use]
 pub fn warnings(snapshot: &Snapshot, demands: &[&Demand], supply: &Supply<'_>) -> Vec<Warning> {
     let nodes: Vec<&Node> = snapshot.nodes_today().collect();
@@ -43,13 +43,13 @@ fn warning(name: &ResourceName, shapes: &[&Shape], supply: &Supply<'_>) -> Optio
     Some(Warning { object: format!("pod `{first}`{more}"), what, hint: Some(hint) })
 }
 
-/// Returns whether pods may join nodes of a pool, whatever they request.
+/// Returns whether a pool's taints and labels allow pods, regardless of their requests.
 fn takes(pool: &PoolSupply<'_>, ask: &Ask) -> bool {
     taints::why(&pool.pool.taints, &ask.stance).is_ok()
         && ask.alternatives.iter().any(|wanted| pool.reach(wanted).is_some())
 }
 
-/// Returns the resources that are asked for and that no size of any pool so much as names.
+/// Returns the requested resources that no size of any pool lists.
 fn unknown<'a>(ask: &'a Ask, supply: &Supply<'_>) -> impl Iterator<Item = &'a ResourceName> {
     let is_device =
         |(name, amount): &(&ResourceName, i64)| matches!(name, ResourceName::Other(_)) && *amount > 0;
@@ -63,7 +63,7 @@ fn unknown<'a>(ask: &'a Ask, supply: &Supply<'_>) -> impl Iterator<Item = &'a Re
     unknown.into_iter()
 }
 
-/// Returns the miss of pods that request what nothing has, nodes of these included.
+/// Returns the miss for pods that request a resource that neither a size nor these nodes have.
 #[must_use]
 pub(super) fn missed<'r>(
     ask: &Ask,

@@ -1,7 +1,7 @@
-//! Pods that come to a node whose taint they tolerate only for a time (`tolerationSeconds`): Kubernetes evicts them after
-//! it, and they come back.
+//! Warns about pods on nodes whose taint they tolerate only for a time (`tolerationSeconds`): Kubernetes then evicts
+//! them, and they come back.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::BTreeMap;
 
@@ -12,23 +12,23 @@ use crate::snapshot::Snapshot;
 use crate::solve::existing::Standing;
 use crate::solve::solution::{NewNode, Warning};
 
-/// The domains of taints that Kubernetes puts on nodes in trouble, and takes off again: every pod tolerates some of them
+/// Domains of the taints that Kubernetes sets on nodes in trouble and removes again: every pod tolerates some of them
 /// for five minutes.
 const OF_TROUBLE: [&str; 2] = ["node.kubernetes.io/", "node.cloudprovider.kubernetes.io/"];
 
-/// Where pods come to stand, or run.
+/// Where pods are placed or running.
 #[derive(Clone, Copy)]
 pub struct Places<'p> {
     /// The nodes that exist, with the pods that are placed there.
     pub nodes: &'p [Standing<'p>],
-    /// The nodes to make.
+    /// The nodes to create.
     pub new: &'p [NewNode],
 }
 
-/// What is said of pods alike: the taint, where it is, and after how many seconds.
+/// The common cause for a group of pods: the taint, its place, and the seconds until eviction.
 type Case<'p> = (&'p Taint, String, i64);
 
-/// Warns of pods that are evicted again and again.
+/// Warns about pods that are evicted again and again.
 #[must_use]
 pub fn warnings(snapshot: &Snapshot, policy: &Policy, places: Places<'_>) -> Vec<Warning> {
     let mut cases: BTreeMap<Case<'_>, Vec<&PodKey>> = BTreeMap::new();
@@ -67,7 +67,7 @@ fn warning((taint, place, seconds): Case<'_>, pods: Vec<&PodKey>) -> Option<Warn
     })
 }
 
-/// Returns whether a taint evicts, and stays on its node.
+/// Returns whether a taint stays on its node, unlike those that Kubernetes removes again.
 fn lasts(taint: &Taint) -> bool {
     !taint.is_ephemeral() && !OF_TROUBLE.iter().any(|domain| taint.key.starts_with(domain))
 }

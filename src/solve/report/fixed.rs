@@ -1,6 +1,6 @@
-//! Static pools (`replicas`): why none of their nodes takes a pod, since they make no node for it.
+//! Explains why no node of a static pool (`replicas`) takes a pod, because static pools do not grow.
 //!
-//! Nothing is placed here.
+//! Never places a pod.
 
 use crate::model::PoolName;
 use crate::solve::demand::Shape;
@@ -9,15 +9,15 @@ use crate::solve::fit::company::{self, HostRole, HostRule};
 use crate::solve::fit::{Miss, Rule};
 use crate::solve::supply::Supply;
 
-/// Says of the static pool that comes closest to taking a pod of the shape that it does not grow, and what keeps the pod
-/// from its nodes; `None` where there is no static pool, or where one of its nodes would take such a pod.
+/// Returns the miss of the static pool that comes closest to taking a pod of the shape: that it does not grow, and why
+/// its nodes do not take the pod. Returns `None` if there is no static pool, or if a node of one takes such a pod.
 #[must_use]
 pub fn why(supply: &Supply<'_>, nodes: &[Standing<'_>], shape: &Shape) -> Option<Miss> {
     let misses = supply.fixed.keys().filter_map(|pool| of_pool(supply, nodes, (pool, shape)));
     misses.min_by_key(Miss::distance)
 }
 
-/// Says it of one static pool.
+/// Returns the miss of one static pool.
 #[must_use]
 pub fn of_pool(
     supply: &Supply<'_>,

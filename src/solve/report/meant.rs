@@ -1,4 +1,4 @@
-//! What a value of a size's label was meant to be, where nothing has it: a slip, a value of another label, or the name of a
+//! Suggests the intended value of a size label that no size has: a typo, a value of another label, or the name of a
 //! size that is not sold.
 //!
 //! Must never guess far: a wrong hint is worse than none.
@@ -8,12 +8,12 @@ use std::sync::Arc;
 
 use crate::model::{LabelKey, label};
 
-/// The most letters that a value may be off to be taken for a slip.
+/// Maximum edit distance at which a value counts as a typo.
 const SLIP_MAX: usize = 3;
-/// The most values that a hint names.
+/// Maximum number of values in a hint.
 const NAMED_MAX: usize = 3;
 
-/// The labels whose values are names, so that a value tells which label it is of.
+/// The labels whose values are names, so a value identifies its label.
 pub(super) const NAMES: [&str; 7] = [
     label::INSTANCE_TYPE,
     label::SKU_FAMILY,
@@ -27,7 +27,7 @@ pub(super) const NAMES: [&str; 7] = [
 /// The values of labels.
 pub(super) type Values = BTreeMap<LabelKey, BTreeSet<Arc<str>>>;
 
-/// Returns the hint for a value that none of a label's values is.
+/// Returns a hint for a value that the label does not have.
 #[must_use]
 pub(super) fn hint(key: &LabelKey, text: &str, known: &Values) -> Option<String> {
     let values = known.get(key)?;
@@ -44,7 +44,7 @@ pub(super) fn hint(key: &LabelKey, text: &str, known: &Values) -> Option<String>
         .or_else(|| slip(text, values).map(|value| format!("did you mean `{value}`?")))
 }
 
-/// Returns the value that is meant for certain, though it is spelt in another way.
+/// Returns the value that is certainly meant by a different spelling.
 fn same<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Option<&'v Arc<str>> {
     let lower = text.to_ascii_lowercase();
     let known_slip = match (key.as_str(), lower.as_str()) {
@@ -52,16 +52,16 @@ fn same<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Optio
         (label::ARCH, "aarch64" | "arm" | "armv8") => Some("arm64"),
         (label::CAPACITY_TYPE, "ondemand" | "on_demand" | "regular") => Some("on-demand"),
         (label::CAPACITY_TYPE, "low-priority" | "preemptible") => Some("spot"),
-        // Names say `v5`, the label `5`.
+        // Size names contain `v5`, the label is `5`.
         (label::SKU_VERSION, version) => version.strip_prefix('v'),
         _ => None,
     };
     let is_same = |value: &&Arc<str>| value.eq_ignore_ascii_case(text) || known_slip == Some(&***value);
-    // Azure's portal says `1`; the label says `westeurope-1`.
+    // Azure's portal shows `1`; the label is `westeurope-1`.
     let suffix = format!("-{text}");
     let is_zone =
         |value: &&Arc<str>| key.as_str() == label::ZONE && !text.is_empty() && value.ends_with(&suffix);
-    // `NVIDIA A100 80GB` names the GPU among other things.
+    // `NVIDIA A100 80GB` contains the GPU's name.
     let words: Vec<&str> = lower.split(|letter: char| !letter.is_ascii_alphanumeric()).collect();
     let is_word = |value: &&Arc<str>| {
         key.as_str() == label::SKU_GPU_NAME && words.contains(&value.to_ascii_lowercase().as_str())
@@ -73,9 +73,9 @@ fn same<'v>(key: &LabelKey, text: &str, values: &'v BTreeSet<Arc<str>>) -> Optio
         .or_else(|| values.iter().find(is_word))
 }
 
-/// Says of which other label it is a value.
+/// Suggests another label that has this value.
 fn of_other_label(key: &LabelKey, text: &str, known: &Values) -> Option<String> {
-    // The name of a series as Azure's documentation has it names the accelerator, the label does not.
+    // Series names in Azure's documentation include the accelerator; the label does not.
     let parts: Vec<&str> = text.trim_end_matches("-series").split('_').collect();
     let series = match parts.as_slice() {
         [first, _, version] => format!("{first}{version}"),
@@ -86,7 +86,7 @@ fn of_other_label(key: &LabelKey, text: &str, known: &Values) -> Option<String> 
         label::SKU_SERIES => compact(value) == compact(&series),
         _ => value.eq_ignore_ascii_case(text),
     };
-    // Both labels hold the names of sizes.
+    // Both labels contain size names.
     let own = if key.as_str() == label::SKU_NAME { label::INSTANCE_TYPE } else { key.as_str() };
     NAMES.iter().filter(|other| **other != own).find_map(|other| {
         let value = known.get(*other)?.iter().find(|value| is_value(other, value))?;
@@ -94,7 +94,7 @@ fn of_other_label(key: &LabelKey, text: &str, known: &Values) -> Option<String> 
     })
 }
 
-/// Says which series a text begins that reads like the letters of sizes, and what their family is.
+/// Suggests the series that begin like the text, and their family.
 fn of_series(key: &LabelKey, text: &str, known: &Values) -> Option<String> {
     if !matches!(key.as_str(), label::SKU_FAMILY | label::SKU_SERIES) {
         return None;
@@ -106,13 +106,13 @@ fn of_series(key: &LabelKey, text: &str, known: &Values) -> Option<String> {
         let mut own = family.chars().map(|letter| letter.to_ascii_lowercase());
         own.next() == Some(first) && own.next().is_none()
     })?;
-    // A list of sizes may leave the series out.
+    // A list of sizes may omit the series.
     let none = BTreeSet::new();
     let series = known.get(label::SKU_SERIES).unwrap_or(&none);
     let begin = |part: &str| -> Vec<&Arc<str>> {
         series.iter().filter(|value| !part.is_empty() && compact(value).starts_with(part)).collect()
     };
-    // The longest beginning that some series has: of `NCads_v9` these are the `NCads`.
+    // The longest prefix that some series has: for `NCads_v9`, it is `NCads`.
     let ends = (2..=lower.len()).rev().filter_map(|end| lower.get(..end));
     let named = ends.map(begin).find(|found| !found.is_empty()).unwrap_or_default();
     if named.is_empty() {
@@ -130,7 +130,8 @@ fn of_series(key: &LabelKey, text: &str, known: &Values) -> Option<String> {
     })
 }
 
-/// Names the sizes nearest to one that does not exist: of the same letters first, then of the same vCPUs.
+/// Suggests the sizes nearest to one that does not exist: those with the same letters, then with the nearest number of
+/// vCPUs.
 fn nearest_sizes(text: &str, values: &BTreeSet<Arc<str>>) -> Option<String> {
     let asked = Parts::of(text)?;
     let all: Vec<(Parts, &Arc<str>)> =
@@ -147,19 +148,19 @@ fn nearest_sizes(text: &str, values: &BTreeSet<Arc<str>>) -> Option<String> {
     (!names.is_empty()).then(|| format!("no size has this name; the nearest are {}", listed(&names)))
 }
 
-/// A size's name in the parts that tell how near it is to another.
+/// A size's name split into the parts that determine its distance to another.
 #[derive(Debug)]
 struct Parts {
     /// The letters before the vCPUs, in lower case.
     letters: String,
     cpus: u32,
-    /// What follows them, the version left out.
+    /// The part after them, without the version.
     features: String,
     version: u32,
 }
 
 impl Parts {
-    /// Takes a name apart, whatever its case and whether or not it has its tier and underscores.
+    /// Parses a name, ignoring case, tier and separators.
     fn of(name: &str) -> Option<Self> {
         let name = compact(name);
         let name = name.strip_prefix("standard").unwrap_or(&name);
@@ -169,7 +170,7 @@ impl Parts {
         let (cpus, rest) = rest.split_at(end);
         let version =
             rest.rsplit_once('v').and_then(|(features, version)| Some((features, version.parse().ok()?)));
-        // A name without a version is of the first.
+        // A name without a version is version 1.
         let (features, version) = version.unwrap_or((rest, 1));
         let (letters, features) = (letters.to_owned(), features.to_owned());
         Some(Self { letters, cpus: cpus.parse().ok()?, features, version })
@@ -177,7 +178,7 @@ impl Parts {
 
     fn distance(&self, asked: &Self) -> (u32, usize, u32) {
         let lacking = |own: &str, of: &str| own.chars().filter(|letter| !of.contains(*letter)).count();
-        // What was asked for by its letter is missed more than what comes on top.
+        // A missing requested feature weighs more than an extra one.
         let features =
             2 * lacking(&asked.features, &self.features) + lacking(&self.features, &asked.features);
         (self.cpus.abs_diff(asked.cpus), features, self.version.abs_diff(asked.version))
@@ -192,13 +193,13 @@ fn is_same_size(size: &str, text: &str) -> bool {
     bare(size) == bare(text)
 }
 
-/// Returns a name in lower case without what separates its parts.
+/// Returns a name in lower case without separators.
 fn compact(name: &str) -> String {
     let is_part = |letter: &char| !matches!(letter, '_' | '-' | ' ');
     name.chars().filter(is_part).map(|letter| letter.to_ascii_lowercase()).collect()
 }
 
-/// Returns the value that a text differs from by a slip.
+/// Returns the value of which a text is a typo.
 fn slip<'v>(text: &str, values: &'v BTreeSet<Arc<str>>) -> Option<&'v Arc<str>> {
     let (lower, slips) = (text.to_ascii_lowercase(), text.chars().count() / 3);
     let close = values

@@ -1,5 +1,5 @@
-//! Why the fleet is as it is: what is left out and how near it was, what is odd in the input, and what could
-//! not be decided. Nothing here changes what was decided.
+//! Reports on the fleet: what is not placed and its nearest miss, oddities in the input, and what could not be
+//! determined. Never changes a decision.
 
 pub mod agent_labels;
 pub mod attached;

@@ -1,4 +1,4 @@
-//! Pods that fit nowhere: by shape, with the nearest miss among nodes that exist and pools.
+//! Explains unplaced pods: by shape, with the nearest miss among existing nodes and pools.
 
 use std::collections::BTreeMap;
 
@@ -17,27 +17,27 @@ use super::chain::{self, PoolChain};
 use super::together::{self, titled};
 use super::{claims, devices, fixed, tied};
 
-/// The most existing nodes that are asked for each shape: enough to find a near miss, few enough for fleets
-/// of thousands of nodes.
+/// Maximum number of existing nodes that are checked per shape: enough to find a near miss, few enough for fleets of
+/// thousands of nodes.
 const NODES_ASKED_MAX: usize = 200;
-/// The most existing nodes that are named for each shape.
+/// Maximum number of existing nodes that are named per shape.
 const NODES_NAMED_MAX: usize = 5;
 
-/// What is asked about unplaced pods.
+/// Inputs for explaining unplaced pods.
 pub struct World<'w> {
-    /// What was seen.
+    /// The observed cluster.
     pub snapshot: &'w Snapshot,
-    /// What waits.
+    /// The pending pods.
     pub demand: &'w Demand,
     /// What may be bought.
     pub supply: &'w Supply<'w>,
-    /// What there is, filled.
+    /// The existing nodes, with the pods placed there.
     pub nodes: &'w [Standing<'w>],
-    /// What is left of the limits.
+    /// The remaining limits.
     pub ledger: &'w Ledger,
 }
 
-/// Groups unplaced pods by shape and says why they are.
+/// Groups unplaced pods by shape and explains them.
 #[must_use]
 pub fn unplaced(
     world: &World<'_>,
@@ -48,7 +48,7 @@ pub fn unplaced(
     for (shape, pod) in pods {
         by_shape.entry(*shape).or_default().push(pod);
     }
-    // Shapes that ask for the same were told apart by where their pods should go.
+    // Shapes with equal requests differ only in where their pods should be placed.
     let mut by_ask: BTreeMap<(&Ask, i32), (usize, Vec<&PodKey>)> = BTreeMap::new();
     for (place, pods) in by_shape {
         let Shape { ask, priority, .. } = &world.demand.shapes[place];
@@ -71,8 +71,8 @@ pub fn unplaced(
     grouped(unplaced)
 }
 
-/// Says of every pod that waits why it has no place, where all of a shape's node terms and stance to taints fail alike if
-/// these say so.
+/// Explains every pending pod as unplaced. Shapes for which `fail_by_terms` holds share one explanation per set of node
+/// terms and tolerations.
 #[must_use]
 pub fn all_of(world: &World<'_>, fail_by_terms: impl Fn(&Ask) -> bool) -> Vec<Unplaced> {
     let mut known: BTreeMap<_, Unplaced> = BTreeMap::new();
@@ -89,7 +89,7 @@ pub fn all_of(world: &World<'_>, fail_by_terms: impl Fn(&Ask) -> bool) -> Vec<Un
     grouped(world.demand.shapes.iter().map(of_shape).collect())
 }
 
-/// Tells those together of which the same is said, whatever their shapes.
+/// Merges groups with the same explanation, regardless of their shapes.
 pub(in crate::solve) fn grouped(mut unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
     unplaced.sort_by(|a, b| said(a).cmp(&said(b)));
     unplaced.dedup_by(|next, kept| {
@@ -104,12 +104,12 @@ pub(in crate::solve) fn grouped(mut unplaced: Vec<Unplaced>) -> Vec<Unplaced> {
     unplaced
 }
 
-/// What is said of pods, apart from which they are.
+/// Returns the explanation of a group, without its pods.
 fn said(group: &Unplaced) -> (&str, &str, Option<&str>, &[String]) {
     (&group.rule, &group.because, group.nearest.as_deref(), &group.details)
 }
 
-/// Returns what limits say where they are the nearest that keeps a pod of this shape from a place.
+/// Returns the limit miss of a shape, if limits are its nearest miss.
 #[must_use]
 pub fn limited(world: &World<'_>, shape: &Shape) -> Option<String> {
     let Nearest { miss, .. } = nearest(world, shape);
@@ -126,18 +126,18 @@ fn explained(world: &World<'_>, shape: &Shape, pods: Vec<PodKey>) -> Unplaced {
     Unplaced { pods, rule: miss.rule.to_string(), because: miss.because, nearest: place, details }
 }
 
-/// What came closest to holding a pod.
+/// The pool or node that came closest to holding a pod.
 struct Nearest {
     miss: Miss,
     /// The pool and size, or the node.
     place: Option<String>,
-    /// Every reason met on the way, by pool or node.
+    /// All misses found on the way, by pool or node.
     details: Vec<String>,
 }
 
 fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
-    // What has nothing at all of an extended resource is further off than what the pod may not join for a taint or label;
-    // then whether it may join: a later rule that fails is a nearer miss.
+    // Places with none of a requested extended resource are the farthest, then those that taints or labels rule out;
+    // among the others, a later failing rule is a nearer miss.
     let mut misses: Vec<((bool, bool, Miss), Option<String>)> = Vec::new();
     let mut details = Vec::new();
     for pool in &world.supply.pools {
@@ -158,7 +158,7 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         of_static = of_static.or_else(|| Some((pool?, place.clone())));
         misses.push(((lacks, miss.rule.depth() < Rule::HostPorts.depth(), miss), Some(place)));
     }
-    // The first of equals: pools come before nodes, since a pool can grow.
+    // The first of equals: pools come before nodes because a pool can grow.
     let nearest = misses
         .into_iter()
         .min_by_key(|((lacks, is_outside, miss), _)| (*lacks, *is_outside, miss.distance()));
@@ -184,15 +184,15 @@ fn nearest(world: &World<'_>, shape: &Shape) -> Nearest {
         (miss, place) = (unknown, None);
     }
     if miss.rule == Rule::PodAffinity {
-        // Nothing that a pool could be changed to helps a pod that has to come where others are.
+        // Changing a pool does not help a pod that must be placed where others are.
         place = together::nearest_host(&shape.ask, world.nodes).or(place);
         miss.because = not_led(world, shape).unwrap_or(miss.because);
     }
     Nearest { miss, place, details }
 }
 
-/// Says what keeps a pod from those that it has to share a node with, where rules between pods led it to another domain than
-/// theirs: nobody asked for that domain.
+/// Explains what keeps a pod from the pods that it must share a node with, if rules between pods led it to another
+/// domain, which it did not request itself.
 fn not_led(world: &World<'_>, shape: &Shape) -> Option<String> {
     let first = shape.pods.first()?;
     let at = world.snapshot.pods.binary_search_by(|pod| pod.key.cmp(first)).ok()?;
@@ -203,13 +203,13 @@ fn not_led(world: &World<'_>, shape: &Shape) -> Option<String> {
     let is_of_rules = |(key, requirement): &(&LabelKey, &Requirement)| {
         requirement.single().is_some() && asked.get(key.as_str()) != Some(*requirement)
     };
-    // Where volumes are asks for a zone as well.
+    // The location of volumes also requires a zone.
     let (key, _) = led.iter().find(is_of_rules).filter(|_| shape.ask.volumes.is_empty())?;
     let own = Ask { alternatives: own.alternatives, ..shape.ask.clone() };
     together::kept_from_others(&own, world.nodes, key)
 }
 
-/// Returns what keeps pods from new nodes where no pool makes any.
+/// Returns why there are no new nodes for pods if no pool can create any.
 fn without_pools(world: &World<'_>) -> Miss {
     let supply = world.supply;
     if let Some(unread) = unread_pools(world.snapshot) {
@@ -223,7 +223,7 @@ fn without_pools(world: &World<'_>) -> Miss {
     Miss::new(Rule::Offerings, because.to_owned())
 }
 
-/// Says that nobody knows which NodePools there are, where they could not be listed.
+/// Returns that the NodePools are unknown, if they could not be listed.
 fn unread_pools(snapshot: &Snapshot) -> Option<String> {
     let is_unread = snapshot.gaps.iter().any(|gap| gap.is_of_kind("nodepools"));
     is_unread.then(|| {
@@ -234,9 +234,9 @@ fn unread_pools(snapshot: &Snapshot) -> Option<String> {
 
 /// A node that does not take a pod.
 struct NodeMiss<'w> {
-    /// Whether it has nothing of an extended resource that the pod asks for.
+    /// Whether it has none of an extended resource that the pod requests.
     lacks: bool,
-    /// What keeps the pod from it.
+    /// The rule that excludes the pod.
     miss: Miss,
     /// The node.
     node: &'w Standing<'w>,
@@ -257,7 +257,7 @@ fn nodes_missed<'w>(world: &World<'w>, shape: &Shape) -> Vec<NodeMiss<'w>> {
     nodes
 }
 
-/// Returns whether none of these rooms, empty as they may be, has anything of an extended resource that is asked for.
+/// Returns whether none of these capacities, even when unused, has all the requested extended resources.
 fn lacks<'r>(ask: &Ask, rooms: impl IntoIterator<Item = &'r Resources>) -> bool {
     let is_extended =
         |(name, amount): &(&ResourceName, i64)| matches!(name, ResourceName::Other(_)) && *amount > 0;
@@ -266,7 +266,8 @@ fn lacks<'r>(ask: &Ask, rooms: impl IntoIterator<Item = &'r Resources>) -> bool 
     !asked.is_empty() && !rooms.into_iter().any(has_all)
 }
 
-/// Returns what keeps pods of a shape from a new node of a pool; where one could hold such a pod alone, it is the rest.
+/// Returns why pods of a shape get no new node of a pool; if one could hold such a pod alone, other pods are the
+/// reason.
 fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
     let PoolChain { pool, miss, .. } = chain;
     miss.unwrap_or_else(|| match (world.ledger.limits(&pool), shape.is_tied()) {
@@ -292,7 +293,7 @@ fn missed(world: &World<'_>, shape: &Shape, chain: PoolChain) -> Miss {
     })
 }
 
-/// Adds to a miss of ephemeral storage which field gives new nodes more of it.
+/// Extends an ephemeral storage miss with the field that gives new nodes more of it.
 fn about_disk(miss: Miss, class: &ClassName) -> Miss {
     if miss.rule != Rule::Resource(ResourceName::EphemeralStorage) {
         return miss;

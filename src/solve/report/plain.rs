@@ -1,5 +1,5 @@
-//! What keeps pods from a place, told without what they only prefer: a fleet is planned as if preferences were required,
-//! and so it would tell of them.
+//! Reports why pods are unplaced without mentioning preferences: a fleet is planned as if preferences were required, so
+//! its own reasons would mention them.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,11 @@ use crate::solve::solution::Unplaced;
 
 use super::nearest::grouped;
 
-/// Why a pod is left over that has a place where nobody's preferences are met.
+/// Reason for a pod that is unplaced although it is placed if no preferences are met.
 const CROWDED: &str = "others have the room, and they are where they prefer to be";
 
-/// Tells of each pod of these contents what a plan without preferences tells of it, or of another pod of its content.
+/// Gives each pod of these specs the reason from a plan without preferences, its own or that of another pod of its
+/// spec.
 #[must_use]
 pub fn told<'p>(
     unplaced: Vec<Unplaced>,

@@ -1,7 +1,7 @@
-//! Which family a pod could use instead of the one whose quota leaves too little: of those that its pool takes, and of those
-//! that a requirement of the pool excludes.
+//! Suggests a family that a pod could use instead of one with too little quota: among those that its pool allows, and
+//! those that a requirement of the pool excludes.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use crate::model::{InstanceType, Offering, Quota};
 use crate::solve::demand::Ask;
@@ -10,10 +10,11 @@ use crate::solve::ledger::{self, Vm};
 use crate::solve::supply::excluded::Excluded;
 use crate::solve::supply::{Kind, PoolSupply, Usable};
 
-/// A size with one way to have it.
+/// A size with one of its offerings.
 type Way<'p, 'a> = (&'p Kind<'a>, &'p Usable<'a>);
 
-/// Says what else there is for a pod where quotas leave nothing of these ways, the cheapest first, and `blamed` is told of.
+/// Describes the alternatives of a pod if quotas exclude all these ways. `ways` are sorted by price, and `blamed` is
+/// the one that is reported.
 #[must_use]
 pub(super) fn next_best(
     pool: &PoolSupply<'_>,
@@ -23,7 +24,7 @@ pub(super) fn next_best(
 ) -> Option<String> {
     let quotas = ledger.quotas()?;
     let own = name(quotas, blamed);
-    // Where the whole region has too little, no family of it helps.
+    // If the whole region has too little, no other family helps.
     let is_short = |vm: &Vm<'_>| {
         let taken = quotas.quota.taken(vm.kind.name.as_str(), vm.capacity_type, &vm.kind.capacity);
         let left = ledger.quota_left(&name(quotas, vm)).map(|(most, used)| most.saturating_sub(used));
@@ -32,7 +33,7 @@ pub(super) fn next_best(
     let others = ways.iter().map(|(kind, usable)| usable.vm(kind));
     let others: Vec<Vm<'_>> =
         others.filter(|vm| is_short(vm) && name(quotas, vm) != own).filter(|_| is_short(blamed)).collect();
-    // A quota of nothing says less than one that is nearly used up.
+    // A quota of zero is less informative than one that is nearly used up.
     let has_some = |vm: &&Vm<'_>| ledger.quota_left(&name(quotas, vm)).is_some_and(|(most, _)| most > 0);
     let other = others.iter().find(has_some).or_else(|| others.first());
     let also = other.map(|vm| name(quotas, vm)).map(|name| {
@@ -59,13 +60,13 @@ pub(super) fn next_best(
     Some(if said.is_empty() { "no other family would help".to_owned() } else { said.join("; ") })
 }
 
-/// Returns the quota by which people know a VM: its family's, or that of spot.
+/// Returns the quota by which users know a VM: that of its family, or of spot.
 fn name(Quotas { quota, .. }: &Quotas, vm: &Vm<'_>) -> String {
     let taken = quota.taken(vm.kind.name.as_str(), vm.capacity_type, &vm.kind.capacity);
     taken.names().next().unwrap_or_default().to_owned()
 }
 
-/// Returns what people call a quota.
+/// Returns the display name of a quota.
 fn titled(name: &str) -> String {
     match name {
         Quota::SPOT => format!("spot (`{name}`)"),
@@ -74,7 +75,7 @@ fn titled(name: &str) -> String {
     }
 }
 
-/// Says how far a quota is used.
+/// Describes how much of a quota is used.
 fn state(ledger: &Ledger, name: &str) -> String {
     match ledger.quota_left(name) {
         Some((most, used)) => format!("{used} of {most} vCPUs used"),

@@ -1,7 +1,7 @@
-//! Pods that are placed on nodes of another operating system than the one that they say they are for (`spec.os.name`).
+//! Warns about pods on nodes of another operating system than they declare (`spec.os.name`).
 //!
-//! kube-scheduler asks nothing of the kind, so that nothing is placed by it: it binds such a pod, and the kubelet refuses
-//! it. That is said here.
+//! kube-scheduler ignores this, so placement does too: it binds such a pod, and the kubelet refuses it. This module
+//! only reports that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,10 +10,10 @@ use crate::model::{Node, NodeName, PodKey, label};
 use crate::snapshot::Snapshot;
 use crate::solve::solution::{Solution, Warning};
 
-/// What Karpenter makes on AKS.
+/// The operating system of Karpenter's nodes on AKS.
 const LINUX: &str = "linux";
 
-/// Warns of the pods that are placed where they cannot run, once for each operating system that they are for.
+/// Warns about pods that are placed where they cannot run, once per pair of operating systems.
 pub fn warn(snapshot: &Snapshot, solution: &mut Solution) {
     let asking = snapshot.pods.iter().filter_map(|pod| Some((&pod.key, pod.spec.os.as_ref()?)));
     let asking: BTreeMap<&PodKey, &Arc<str>> = asking.collect();

@@ -1,6 +1,6 @@
-//! Pods that only one node by its name may take, where the input has no such node: no pool can make it.
+//! Explains pods that select nodes by name that are not in the input: no pool can create them.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -10,10 +10,11 @@ use crate::snapshot::Snapshot;
 use crate::solve::demand::Ask;
 use crate::solve::fit::{Miss, Rule};
 
-/// The most nodes that are named.
+/// Maximum number of nodes that are named.
 const NAMED_MAX: usize = 3;
 
-/// Says that pods are tied to nodes that are not in the input; `None` where they are not, or where one of the nodes is.
+/// Reports that pods are tied to nodes that are not in the input; `None` if they are not tied, or one of the nodes is
+/// there.
 #[must_use]
 pub fn to_gone(snapshot: &Snapshot, ask: &Ask) -> Option<Miss> {
     let named = |wanted: &Requirements| wanted.get(label::HOSTNAME).and_then(|names| names.listed().cloned());

@@ -1,5 +1,4 @@
-//! What depends on time and was not decided for want of one, and the nodes that are too old where that is not planned
-//! with.
+//! Reports what could not be evaluated without a time, and expired nodes if the strategy does not replace them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,10 +8,10 @@ use crate::model::{ExpireAfter, Node, NodeName, Pool, PoolName, Prefer};
 use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 
-/// How many nodes are named before the rest is counted.
+/// Maximum number of nodes that are named; the rest is counted.
 const NAMES_MAX: usize = 3;
 
-/// Names what was not decided where the snapshot has no time: for the pools that have nodes, and of what Azure refused.
+/// Lists what is not evaluated if the snapshot has no time: rules of pools that have nodes, and Azure's refusals.
 #[must_use]
 pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     let mut undecided = BTreeSet::new();
@@ -36,7 +35,7 @@ pub fn undecided(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     undecided
 }
 
-/// Returns whose word it is by which nodes of a pool expire: that of the pool, or of NodeClaims that say otherwise.
+/// Returns which `expireAfter` applies to nodes of a pool: that of the pool, or of NodeClaims that differ from it.
 fn expiry<'n>(pool: &Pool, mut own: impl Iterator<Item = &'n Node>) -> Option<String> {
     let name = &pool.name;
     if let ExpireAfter::Age(_) = pool.expire_after {
@@ -46,20 +45,19 @@ fn expiry<'n>(pool: &Pool, mut own: impl Iterator<Item = &'n Node>) -> Option<St
         .then(|| format!("`expireAfter` of NodeClaims of pool `{name}`"))
 }
 
-/// Returns at what age a node is replaced: its NodeClaim's word counts before its pool's.
+/// Returns the age at which a node is replaced: its NodeClaim takes precedence over its pool.
 fn most(node: &Node, pool: &Pool) -> ExpireAfter {
     node.claimed.expire_after.unwrap_or(pool.expire_after)
 }
 
-/// Names, in whole sentences, the nodes that are too old: for a way of planning that does not replace for age. Without
-/// a time there are none.
+/// Lists expired nodes in whole sentences, for a strategy that does not replace them. Without a time there are none.
 #[must_use]
 pub fn too_old(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<String> {
     let Some(at) = snapshot.at else { return BTreeSet::new() };
     policy.pools.values().flat_map(|pool| expired(snapshot, pool, at)).collect()
 }
 
-/// Says which nodes of the pool are older than they are to become, those of each age that is asked for together.
+/// Describes the expired nodes of the pool, grouped by their maximum age.
 fn expired(snapshot: &Snapshot, pool: &Pool, at: Timestamp) -> Vec<String> {
     let own = snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let mut old: BTreeMap<SignedDuration, BTreeSet<&NodeName>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! New nodes that are a choice among fewer values than their pool asks for.
+//! Warns about new nodes that offer fewer values than their pool's `minValues`.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use crate::model::{LabelKey, PoolName};
 use crate::policy::Policy;
 use crate::solve::solution::{NewNode, Warning};
 
-/// Returns a warning for every pool and label of which nodes list fewer values than `minValues` asks for.
+/// Returns a warning for every pool and label for which nodes list fewer values than `minValues` requires.
 #[must_use]
 pub fn warnings(policy: &Policy, nodes: &[NewNode]) -> Vec<Warning> {
     let mut short: BTreeMap<(&PoolName, &LabelKey, u32), (usize, u32)> = BTreeMap::new();

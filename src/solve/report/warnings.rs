@@ -1,4 +1,4 @@
-//! Requirements that nothing in the region meets, with the nearest value; pools that are open to arm64.
+//! Warns about requirements that nothing in the region meets, with the nearest value, and about pools that allow arm64.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -12,26 +12,26 @@ use crate::solve::report::{contradictions, meant};
 use crate::solve::solution::Warning;
 use crate::solve::supply::{PoolSupply, Supply, blame, emptied};
 
-/// Every value that something in the region has of the labels that anybody speaks of.
+/// All values in the region of the labels that the input mentions.
 #[derive(Debug, Default)]
 pub struct Known {
     values: BTreeMap<LabelKey, BTreeSet<Arc<str>>>,
-    /// Labels of which some size accepts anything, so that no value of them is wrong.
+    /// Labels for which some size accepts any value, so no value is wrong.
     boundless: BTreeSet<LabelKey>,
 }
 
 impl Known {
-    /// Gathers the values of all instance types, whether they can be had now or not.
+    /// Collects the values of all instance types, whether they are available now or not.
     #[must_use]
     pub fn of(market: &Market) -> Self {
         let mut known = Self::default();
-        // Few labels are spoken of, and a size has thirty.
+        // Few labels are mentioned, but a size has thirty.
         let names = meant::NAMES.map(LabelKey::new);
         let spoken_of: BTreeSet<&LabelKey> = market.spoken_of.iter().chain(&names).collect();
-        // Many offerings, few zones.
+        // There are many offerings but few zones.
         let mut zones = BTreeSet::new();
         let mut read: BTreeMap<(&Zone, CapacityType), Vec<&Requirements>> = BTreeMap::new();
-        // What a class alone rules out is known all the same: the region has it.
+        // Types that only a class rules out count as well: the region has them.
         let offered = market.offers.by_class.values();
         for kind in offered.flat_map(|offered| offered.types.iter().chain(&offered.unsuited)) {
             known.add_all(&kind.requirements, &spoken_of);
@@ -69,8 +69,8 @@ impl Known {
         }
     }
 
-    /// Says what is wrong with a requirement that no value of the region meets, and what may be meant.
-    /// `None` where some value meets it, or where the label is none of the sizes' own.
+    /// Describes why no value in the region meets a requirement, with a hint. Returns `None` if some value meets it, or
+    /// if sizes do not have this label.
     #[must_use]
     pub fn fault(&self, key: &LabelKey, wanted: &Requirement) -> Option<(String, Option<String>)> {
         let values = self.values.get(key).filter(|_| !self.boundless.contains(key))?;
@@ -99,15 +99,15 @@ impl Known {
     }
 }
 
-/// What to do about capacity that nobody sells as reserved.
+/// Hint for `reserved` capacity, which is not sold.
 const RESERVED: &str = "AKS has no `reserved` capacity for Karpenter: ask for `on-demand`, and say what reservations cost \
                         with `spec.prices.commitments` of a NodeFleet";
 
-/// What to do about ultra disks, of which only Azure's own answer says who takes them.
+/// Hint for ultra disks: only Azure's own answer lists which sizes support them.
 const ULTRA_SSD_UNKNOWN: &str = "the embedded catalogue does not know which sizes take ultra disks: give `--catalog` Azure's own \
                                  answer, as `az vm list-skus -l REGION -o json` prints it";
 
-/// Returns whether reserved capacity is asked for.
+/// Returns whether reserved capacity is requested.
 fn is_for_reserved(key: &LabelKey, wanted: &Requirement) -> bool {
     key.as_str() == label::CAPACITY_TYPE && wanted.accepts(CapacityType::Reserved.as_str())
 }
@@ -131,7 +131,7 @@ pub fn all(
     warnings.into_iter().collect()
 }
 
-/// Warns of pools whose requirements leave no size, where no other warning says why.
+/// Warns about pools whose requirements leave no size, if no other warning explains it.
 fn without_sizes(supply: &Supply<'_>, said: &BTreeSet<Warning>) -> Vec<Warning> {
     let mut warnings = Vec::new();
     for pool in &supply.pools {
@@ -146,7 +146,7 @@ fn without_sizes(supply: &Supply<'_>, said: &BTreeSet<Warning>) -> Vec<Warning> 
     warnings
 }
 
-/// Says which field decides the operating system's family: it is the class's to say, no matter of the region.
+/// Explains a requirement on the OS SKU: the class decides it, not the region.
 fn of_image(class: &ClassName, (key, wanted): (&LabelKey, &Requirement)) -> Option<(String, Option<String>)> {
     if key.as_str() != label::OS_SKU {
         return None;
@@ -155,7 +155,7 @@ fn of_image(class: &ClassName, (key, wanted): (&LabelKey, &Requirement)) -> Opti
     Some((what, Some("change one of them: the image decides this label of a node".to_owned())))
 }
 
-/// Warns of pools and pods that ask for what the region does not have.
+/// Warns about pools and pods that request what the region does not have.
 #[must_use]
 pub fn unmet(policy: &Policy, (market, known): (&Market, &Known), demands: &[&Demand]) -> BTreeSet<Warning> {
     let mut warnings = BTreeSet::new();
@@ -164,7 +164,7 @@ pub fn unmet(policy: &Policy, (market, known): (&Market, &Known), demands: &[&De
         let types = market.offered_to(pool).map_or(&[][..], |offered| &offered.types);
         for (key, requirement) in base.iter() {
             if let Some((what, hint)) = known.fault(key, requirement) {
-                // A number that the region has may be none of what else the pool asks for.
+                // A number that the region has may not meet the pool's other requirements.
                 let hint = emptied::nearest_left((key, requirement), &base, types).or(hint);
                 let (what, hint) = of_image(&pool.class, (key, requirement)).unwrap_or((what, hint));
                 warnings.insert(Warning { object: format!("pool `{name}`"), what, hint });
@@ -189,7 +189,7 @@ pub fn unmet(policy: &Policy, (market, known): (&Market, &Known), demands: &[&De
     warnings
 }
 
-/// Warns of pools that may buy arm64 for pods which never said that they can run there.
+/// Warns about pools that may buy arm64 for pods that do not declare arm64 support.
 #[must_use]
 pub fn open_to_arm64(supply: &Supply<'_>, demands: &[&Demand]) -> Vec<Warning> {
     let is_open = |pool: &&PoolSupply<'_>| {
@@ -219,7 +219,7 @@ pub fn open_to_arm64(supply: &Supply<'_>, demands: &[&Demand]) -> Vec<Warning> {
     warnings
 }
 
-/// Returns whether pods of the shape may go to the pool's arm64 sizes without having said so.
+/// Returns whether pods of the shape may be placed on the pool's arm64 sizes without declaring support.
 fn is_silent_about_arch(pool: &PoolSupply<'_>, shape: &Shape) -> bool {
     let silent = |wanted: &&Requirements| wanted.get(label::ARCH).is_none() && pool.reach(wanted).is_some();
     taints::why(&pool.pool.taints, &shape.ask.stance).is_ok()

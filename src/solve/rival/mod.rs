@@ -1,7 +1,7 @@
-//! Karpenter's own choice for the same pods, where little waits: the better of both is taken.
+//! Karpenter's placement as one more candidate when few pods are pending; the better of both fleets is taken.
 //!
-//! Domains are given out, and nodes filled, by rules that are right for many pods; for a handful, first fit may find what
-//! they miss. It is one more attempt, asked by the same rules as ours: nothing is taken that they refuse.
+//! Our rules for choosing domains and filling nodes suit many pods; for a handful, first fit may find a placement that
+//! they miss. Karpenter's fleet is checked by the same rules as ours. Never accepts anything that they refuse.
 
 mod tried;
 pub(super) mod whole;
@@ -22,24 +22,24 @@ use crate::solve::topology::census::Running;
 use crate::solve::{ledger, price};
 use tried::Tried;
 
-/// The most pods that wait, and nodes that are there, beside which it is asked: of many pods it is dearer by a fifth as a
-/// rule, and takes longer than ours.
+/// Maximum numbers of pending pods and existing nodes for which Karpenter's fleet is tried: for many pods, it usually
+/// costs a fifth more than ours and takes longer.
 const PODS_MAX: usize = 300;
 const NODES_MAX: usize = 300;
 
-/// The most pods where rules between pods leave some over: that is worth a longer look.
+/// Maximum number of pods if rules between pods leave some unplaced, which is worth a longer search.
 const REFUSED_PODS_MAX: usize = 2_000;
 
-/// How often it is planned again without pods that rules refuse: each time leaves more out.
+/// Maximum number of rounds; each round leaves out the pods that rules refused before.
 const ROUNDS_MAX: usize = 8;
 
-/// Returns Karpenter's fleet where it leaves fewer pods over, or costs less; else ours.
+/// Returns Karpenter's fleet if it leaves fewer pods unplaced or costs less; else ours.
 pub(in crate::solve) fn or<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
     better(ground, ours, |_, _| true)
 }
 
-/// The same, where nodes that run go for what is made: none is made in no zone then where ours has none there, since whoever
-/// asks for zones gets such a one last.
+/// Like [`or`], for fleets in which new nodes replace running ones: Karpenter's fleet may create nodes without a zone
+/// only if ours does too, because such nodes are the last choice for pods that ask for zones.
 pub(in crate::solve) fn or_in_zones<'a>(ground: &Ground<'a>, ours: Attempt<'a>) -> Attempt<'a> {
     better(ground, ours, |rival, ours| is_outside(&rival.finished.nodes) <= is_outside(&ours.finished.nodes))
 }
@@ -58,7 +58,7 @@ fn better<'a>(
     }
 }
 
-/// Returns whether there is anything to gain, and little to look at.
+/// Returns whether an improvement is possible and the input is small.
 fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     let Attempt { assigned, finished, .. } = ours;
     let pods_max = if assigned.leaves_over() { REFUSED_PODS_MAX } else { PODS_MAX };
@@ -67,20 +67,21 @@ fn is_asked(ground: &Ground<'_>, ours: &Attempt<'_>) -> bool {
     ground.looks_further && ground.slack.shapes.is_empty() && is_small && !is_whole
 }
 
-/// How good a fleet is; the smaller, the better: pods that are left over, what it counts as with what stays of what there is.
+/// How good a fleet is; smaller is better: unplaced pods, then the cost of the fleet including existing nodes that are
+/// kept.
 type Score = (attempt::LeftOver, attempt::Worth);
 
 fn score(ground: &Ground<'_>, attempt: &Attempt<'_>) -> Score {
     (attempt::left_over(ground.demand, attempt), attempt::cost(attempt))
 }
 
-/// Returns whether nodes are made in no zone.
+/// Returns whether some node has no zone.
 fn is_outside(nodes: &[NewNode]) -> bool {
     nodes.iter().any(|node| node.zone.as_str() == NO_ZONE)
 }
 
-/// Plans as Karpenter does, without the pods that rules refuse where it has them; nothing where pools are not in their order,
-/// or there is no end to it.
+/// Places pods as Karpenter does, leaving out the pods that rules refuse where Karpenter places them. Returns `None` if
+/// pool weights are violated or the rounds do not converge.
 fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
     let Ground { snapshot, policy, market, book, topology, supply, .. } = *ground;
     let running = &Running::of(topology, ground.nodes);
@@ -104,8 +105,8 @@ fn rival<'a>(ground: &Ground<'a>, ours: &Attempt<'a>) -> Option<Attempt<'a>> {
     None
 }
 
-/// Returns the fleet of a target that Karpenter comes to, step after step; nothing where our rules refuse any of it. What
-/// commitments pay for is not known of it.
+/// Returns the fleet of a target that Karpenter reaches step by step; `None` if our rules refuse any of it, or if there
+/// are commitments, because it is unknown which of its nodes they pay for.
 pub(in crate::solve) fn as_in<'a>(
     ground: &Ground<'a>,
     ours: &Attempt<'a>,
@@ -132,7 +133,7 @@ pub(in crate::solve) fn as_in<'a>(
     }
 }
 
-/// Places what is left over and fits on the nodes of a fleet, as kube-scheduler would; nothing where nothing does.
+/// Places unplaced pods on nodes of the fleet that they fit, as kube-scheduler would; `None` if none fits.
 fn later<'a>(
     ground: &Ground<'a>,
     karpenter: &Provisioning<'a>,

@@ -1,6 +1,6 @@
-//! Where Karpenter has the pods, asked by the rules by which ours are asked.
+//! Checks Karpenter's placement by the same rules as ours.
 //!
-//! Nothing is placed here, and nothing is taken that those rules refuse.
+//! Never places a pod, and never accepts anything that those rules refuse.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,19 +22,19 @@ use crate::solve::topology::bundle::Riders;
 use crate::solve::topology::census::Running;
 use crate::solve::{overruled, shrink};
 
-/// Where Karpenter has the pods.
+/// Karpenter's placement of the pods.
 pub(super) struct Tried<'a> {
     nodes: Vec<Standing<'a>>,
     new: Vec<NewNode>,
     shapes: Vec<Shapes>,
     ledger: Ledger,
-    /// The pods that a node does not take.
+    /// Pods that their node refuses.
     off: BTreeMap<PodKey, Miss>,
 }
 
 impl<'a> Tried<'a> {
-    /// Puts the pods where Karpenter has them; nothing where it has others than those that wait, or makes nodes that cannot
-    /// be had.
+    /// Places the pods as Karpenter does; `None` if it places pods that are not pending, or creates nodes that cannot
+    /// be bought.
     pub(super) fn of(
         ground: &Ground<'a>,
         (places, new): (BTreeMap<PodKey, NodeName>, Vec<NewNode>),
@@ -70,7 +70,7 @@ impl<'a> Tried<'a> {
         Some(Self { nodes, new, shapes, ledger, off })
     }
 
-    /// Returns the pods that Kubernetes would not bind there.
+    /// Returns the pods that Kubernetes would not bind to their node.
     pub(super) fn refused(&mut self, ground: &Ground<'_>, running: &Running<'_>) -> BTreeMap<PodKey, Miss> {
         let Ground { snapshot, supply, policy, demand, .. } = *ground;
         let Self { nodes, new, shapes, off, .. } = self;
@@ -83,7 +83,7 @@ impl<'a> Tried<'a> {
         refused
     }
 
-    /// Returns the fleet, without these pods.
+    /// Returns the fleet without these pods.
     pub(super) fn attempt(
         self,
         ground: &Ground<'a>,
@@ -110,8 +110,9 @@ impl<'a> Tried<'a> {
     }
 }
 
-/// Returns whether a claim may list as many values as its pool asks for (`minValues`): Karpenter counts those of sizes. What
-/// comes together by sizes, zones and capacity types that are listed must be known to hold the pods.
+/// Returns whether a claim lists as many distinct values as its pool requires (`minValues`); Karpenter counts only
+/// values of instance types. Every combination of the listed sizes, zones and capacity types must be known to hold the
+/// pods.
 fn has_choice(supply: &Supply<'_>, node: &NewNode) -> bool {
     let Variety { asked, among } = &node.variety;
     let own = (&node.size, &node.zone, node.capacity_type);
@@ -126,7 +127,8 @@ fn has_choice(supply: &Supply<'_>, node: &NewNode) -> bool {
     variety::why(&asked, &there).is_ok() && is_block(supply, node)
 }
 
-/// Returns whether the substitutes of a node have all that comes together by its own way and those that its claim must list.
+/// Returns whether a node's substitutes include all available combinations of its own size, zone and capacity type with
+/// those that its claim must list.
 fn is_block(supply: &Supply<'_>, node: &NewNode) -> bool {
     let among = &node.variety.among;
     let sizes: BTreeSet<_> = among.iter().map(|other| &other.size).chain([&node.size]).collect();
@@ -146,7 +148,7 @@ fn is_block(supply: &Supply<'_>, node: &NewNode) -> bool {
     })
 }
 
-/// Returns the pods that have no place: those of which it is known which rule between pods says no, and the rest.
+/// Returns the unplaced pods: those that a known rule between pods refuses, and the rest.
 fn left(
     demand: &Demand,
     (ours, refused): (&Attempt<'_>, BTreeMap<PodKey, Miss>),
@@ -156,7 +158,7 @@ fn left(
     let mut unplaced = Vec::new();
     for (number, shape) in demand.shapes.iter().enumerate() {
         let of_shape = |pod: &PodKey| shape.pods.binary_search(pod).is_ok();
-        // Of pods that are alike another one may have the place there.
+        // Identical pods are interchangeable: ours may place a different one of them.
         let like = ours.assigned.refused.iter().find(|refused| refused.pods.iter().any(of_shape));
         for pod in shape.pods.iter().filter(|pod| !placed.contains(pod)) {
             match like {

@@ -1,9 +1,10 @@
-//! Karpenter's whole fleet, with what it lets go, where little is there: it is taken where it is better than ours.
+//! Karpenter's whole fleet, removals included, as a candidate for small clusters; it is taken if it is better than
+//! ours.
 //!
-//! Sets of nodes are compared by drafts, which may not see how few pods are left over, or how little a fleet costs; and
-//! what Karpenter comes to step after step nothing finds that plans at once. So its target is looked at as it is, and the
-//! set of nodes that it lets go is one more, planned in full. Only nodes go that may go, and no pod that runs loses its
-//! place for those that wait.
+//! Sets of nodes to remove are compared by drafts, which may not see how few pods a fleet leaves unplaced or how little
+//! it costs. Planning in one step also misses fleets that Karpenter reaches step by step. So Karpenter's target is
+//! evaluated as it is, and the set of nodes that it removes is planned in full as one more set. Never removes a node
+//! that must stay, and never gives the capacity of a running pod to pending pods.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,25 +17,25 @@ use crate::solve::shrink::{candidate, whole};
 use crate::solve::solution::{Removal, Solution, Target};
 use crate::solve::steps;
 
-/// The most pods and nodes beside which it is asked: each time is as long as a plan.
+/// Maximum number of pods and nodes together for which Karpenter's fleet is tried: each try takes as long as a plan.
 const PLANNED_MAX: usize = 150;
 
-/// How often it is asked again without the removals that leave pods without a place.
+/// Maximum number of retries without the removals that leave pods unplaced.
 const MENDS_MAX: usize = 3;
 
-/// A fleet, and the nodes that go in it for what that saves.
+/// A fleet, and the nodes that it removes to save cost.
 pub(in crate::solve) type Leaving = (Solution, BTreeSet<NodeName>);
 
-/// Works fleets out without some nodes.
+/// Functions that plan fleets without some nodes.
 pub(in crate::solve) struct Gone<F, A> {
-    /// As we do.
+    /// Plans with our own packing.
     pub(in crate::solve) anew: F,
-    /// As in a target; nothing where rules refuse that.
+    /// Takes the placement of a target; `None` if rules refuse it.
     pub(in crate::solve) as_in: A,
 }
 
-/// Returns Karpenter's fleet, or ours without the nodes that Karpenter lets go, where it leaves fewer pods over or saves
-/// enough beside ours.
+/// Returns Karpenter's fleet, or ours without the nodes that Karpenter removes, if it leaves fewer pods unplaced or
+/// saves enough compared to ours.
 pub(in crate::solve) fn or(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -65,8 +66,8 @@ pub(in crate::solve) fn or(
         .0
 }
 
-/// Returns Karpenter's fleet without what is due; beside that the one in which it lets go what is due in its own turn, when
-/// what waits has its nodes, where it lets all of that go.
+/// Returns Karpenter's fleet without the nodes that are due, and the fleet in which Karpenter removes those itself
+/// after pending pods have nodes, if it removes all of them.
 fn theirs(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Solution> {
     let mut fleets = vec![stranding_none(scene, snapshot)];
     if !scene.asked.is_empty() {
@@ -78,7 +79,8 @@ fn theirs(scene: &Scene<'_>, snapshot: &Snapshot) -> Vec<Solution> {
     fleets
 }
 
-/// Returns Karpenter's fleet in which nodes stay whose pods would have no place, as far as a few rounds find those.
+/// Returns Karpenter's fleet, keeping the nodes whose removal would leave pods unplaced, as far as a few rounds find
+/// them.
 fn stranding_none(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     let mut refused = Refused::default();
     let settings = Settings::of(scene.policy);
@@ -100,8 +102,8 @@ fn stranding_none(scene: &Scene<'_>, snapshot: &Snapshot) -> Solution {
     fleet
 }
 
-/// Returns whether little is there, and it is known what moves are worth: of a balanced pool that is asked of each set by
-/// itself.
+/// Returns whether the cluster is small and the required savings are known. For `Balanced` pools they depend on each
+/// set of nodes.
 fn is_asked(scene: &Scene<'_>, snapshot: &Snapshot) -> bool {
     let mut pools = scene.policy.pools.values();
     let is_balanced = pools.any(|pool| pool.disruption.policy == ConsolidationPolicy::Balanced);
@@ -109,34 +111,34 @@ fn is_asked(scene: &Scene<'_>, snapshot: &Snapshot) -> bool {
     is_small && (!is_balanced || snapshot.nodes.is_empty())
 }
 
-/// What fleets of one world are compared by.
+/// Inputs for comparing fleets of one snapshot.
 struct Contest<'c, 's> {
     scene: &'c Scene<'s>,
     snapshot: &'c Snapshot,
-    /// What taking a node away must save at least.
+    /// Minimum saving that each node's removal requires.
     thresholds: BTreeMap<NodeName, i64>,
 }
 
 impl Contest<'_, '_> {
-    /// Returns what taking these nodes away must save.
+    /// Returns the minimum saving that removing these nodes requires.
     fn moves(&self, set: &BTreeSet<NodeName>) -> i64 {
         set.iter().filter_map(|node| self.thresholds.get(node)).sum()
     }
 
-    /// Returns whether a fleet leaves fewer pods over, or as many for less.
+    /// Returns whether a fleet leaves fewer pods unplaced, or as many at a lower cost.
     fn is_better(&self, other: (&Solution, i64), (ours, leaving): &Leaving) -> bool {
         steps::is_worth_it(self.snapshot, other, (ours, self.moves(leaving)))
     }
 
-    /// Returns the other fleet where it is better and right, else ours. As where sets are compared, that the scheduler
-    /// strands fewer is worth something.
+    /// Returns the other fleet if it is better and valid, else ours. As in the comparison of sets, it must save more if
+    /// the scheduler strands more pods in it.
     fn winner(&self, ours: Leaving, (other, set): Leaving) -> Leaving {
         let Self { scene, snapshot, .. } = *self;
         let lost = |solution: &Solution| scheduler::count_stranded(scene, snapshot, &solution.target);
         let worth = scheduler::worth(ours.0.report.cost_after.effective).0;
         let moves = self.moves(&set) + if lost(&other) > lost(&ours.0) { worth } else { 0 };
         let is_taken = self.is_better((&other, moves), &ours)
-            // Where no node goes, one in no zone is taken as where what waits is placed.
+            // If no node is removed, new nodes without a zone are accepted, as for pending pods.
             && (set.is_empty()
                 || super::is_outside(&other.target.new) <= super::is_outside(&ours.0.target.new))
             && without_room(&other) <= without_room(&ours.0)
@@ -146,7 +148,7 @@ impl Contest<'_, '_> {
     }
 }
 
-/// Counts the pods to come for which there is no room: the snapshot has none of them.
+/// Counts the unplaced placeholder pods, which are not in the snapshot.
 fn without_room(solution: &Solution) -> usize {
     let left_over = solution.report.unplaced.iter().flat_map(|unplaced| &unplaced.pods);
     left_over.filter(|pod| pod.is_placeholder()).count()

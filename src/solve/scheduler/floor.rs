@@ -1,8 +1,8 @@
-//! Nodes while the scheduler fills them: which take a pod now, and which of those it likes best.
+//! Node state of the simulated scheduler: which nodes take a pod now, and which of those score best.
 //!
-//! It likes what is emptiest with the pod (`LeastAllocated`) and most evenly full (`BalancedAllocation`), and avoids
-//! taints that only ask to be avoided. What it adds for preferences of pods is left out: those only choose among nodes
-//! that take a pod.
+//! The score favors the node with the most free capacity after adding the pod (`LeastAllocated`) and the most balanced
+//! use (`BalancedAllocation`), and avoids `PreferNoSchedule` taints. Scores for pod preferences are left out: they only
+//! choose among nodes that take a pod.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ use crate::solve::topology::eligible::{self, Eligible, Seen};
 use crate::solve::topology::group::GroupKind;
 use crate::solve::topology::{Role, Topology};
 
-/// Which of equal nodes is taken.
+/// Tie-break among nodes with equal scores.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Tie {
     /// The first by name.
@@ -27,27 +27,27 @@ pub(super) enum Tie {
     Last,
 }
 
-/// The weight of soft taints beside how empty a node is, as Kubernetes' default profile has it.
+/// Weight of `PreferNoSchedule` taints relative to free capacity, as in Kubernetes' default profile.
 const SOFT_TAINTS_WEIGHT: i64 = 3;
 
-/// Nodes, who is where, and the pods that are to be bound.
+/// Nodes with their pods, and the pods that are to be bound.
 #[derive(Clone)]
 pub(super) struct Floor<'f> {
     topology: &'f Topology,
     shapes: &'f [Shape],
     nodes: Vec<Standing<'f>>,
-    /// The nodes that each shape may join as far as labels and taints go.
+    /// The nodes that labels and taints allow for each shape.
     open: Arc<[Bits]>,
     eligible: Arc<Eligible>,
     census: Census,
-    /// What each shape asks for beside being spread over nodes.
+    /// The requests of each shape without its spread over nodes.
     asks: Arc<[Ask]>,
-    /// How many nodes have so many pods of each spread over nodes.
+    /// For each spread over nodes, the number of nodes by pod count.
     levels: BTreeMap<usize, BTreeMap<usize, usize>>,
 }
 
 impl<'f> Floor<'f> {
-    /// `assumes` tells whether a system node is assumed.
+    /// Reads the nodes; `assumes` tells whether a system node is assumed.
     pub(super) fn of(
         topology: &'f Topology,
         (nodes, assumes): (Vec<Standing<'f>>, bool),
@@ -68,7 +68,7 @@ impl<'f> Floor<'f> {
         Self { topology, shapes, open, nodes, eligible, census, asks, levels }
     }
 
-    /// Binds a pod of a shape to the node that the scheduler likes best; returns whether one takes it.
+    /// Binds a pod of a shape to the node with the best score; returns whether a node takes it.
     pub(super) fn bind(&mut self, shape: usize, tie: Tie) -> bool {
         let taking = self.open[shape].iter().filter(|node| self.takes(shape, *node));
         let best = taking.max_by_key(|node| {
@@ -96,7 +96,7 @@ impl<'f> Floor<'f> {
             && ask.company.iter().filter(|role| role.spreads()).all(|role| self.evens(role, node))
     }
 
-    /// Whether a spread over nodes lets a pod come to a node now.
+    /// Returns whether a spread over nodes allows a pod on a node now.
     fn evens(&self, role: &HostRole, node: usize) -> bool {
         let GroupKind::Spread(spread) = &self.topology.groups[role.group].kind else { return true };
         if !role.is_bound {
@@ -111,7 +111,7 @@ impl<'f> Floor<'f> {
         there + role.counted <= least.saturating_add(spread.max_skew)
     }
 
-    /// Counts a pod on a node where pods are spread over nodes.
+    /// Adds a pod on a node to the counts of spreads over nodes.
     fn spread(&mut self, ask: &Ask, node: usize) {
         for role in ask.company.iter().filter(|role| role.spreads()) {
             let company = &mut self.nodes[node].site.company;
@@ -136,13 +136,13 @@ impl<'f> Floor<'f> {
         self.nodes[node].node.labels.get(&self.topology.groups[role.group].key)
     }
 
-    /// Whether a pod on this node is counted where the group counts it at all.
+    /// Returns whether the group counts pods on this node.
     fn counts(&self, role: Role, node: usize) -> bool {
         let is_spread = matches!(self.topology.groups[role.group].kind, GroupKind::Spread(_));
         !is_spread || self.eligible.sees(role.group, node)
     }
 
-    /// Whether a rule between pods lets a pod come to a node now.
+    /// Returns whether a rule between pods allows a pod on a node now.
     fn lets(&self, role: Role, node: usize) -> bool {
         let kind = &self.topology.groups[role.group].kind;
         let Some(domain) = self.domain(role, node) else {
@@ -164,7 +164,7 @@ impl<'f> Floor<'f> {
         }
     }
 
-    /// How much the scheduler likes a node for a pod.
+    /// Returns the scheduler's score of a node for a pod.
     fn score(&self, shape: usize, node: usize) -> i64 {
         let Standing { node, site, .. } = &self.nodes[node];
         let ask = &self.shapes[shape].ask;
@@ -185,7 +185,7 @@ impl<'f> Floor<'f> {
     }
 }
 
-/// Counts, for every spread over nodes, the nodes with so many of its pods.
+/// Counts, for every spread over nodes, the nodes by pod count.
 fn levels(
     (topology, eligible): (&Topology, &Eligible),
     (nodes, assumes): (&[Standing<'_>], bool),

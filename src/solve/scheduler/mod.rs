@@ -1,8 +1,8 @@
-//! What Kubernetes' scheduler would leave over of a small fleet if nobody told it the plan.
+//! Simulates kube-scheduler on a small fleet: which pods it would leave Pending without knowing the plan.
 //!
-//! It takes pods one after the other and gives each to the emptiest node that takes it, so that a pod which fits on one
-//! node only may find that taken. Everything that may be moved is bound anew here, in several orders: so the answer does
-//! not depend on where pods run today, and a fleet that passes still does when it has been made. Nothing is decided here.
+//! It binds one pod after the other to the emptiest node that takes it, so a pod that fits only one node may find that
+//! node full. All pods that may be moved are bound again, in several orders. So the result does not depend on where
+//! pods run today, and a fleet that passes still passes once it is created. Never decides anything.
 
 mod floor;
 mod slack;
@@ -24,14 +24,14 @@ use floor::{Floor, Tie};
 
 pub(super) use slack::{with_slack, with_slack_alone, worth};
 
-/// The most pods and nodes of a fleet that is looked at: of many nodes one pod is little beside what it would take to be
-/// sure of each, and every look costs pods times nodes.
+/// Maximum number of pods and nodes of a fleet that is simulated. In a large fleet, one pod matters little compared
+/// with the cost of a simulation, which is pods times nodes.
 const SMALL: (usize, usize) = (300, 24);
 
 /// The order in which pods are tried.
 #[derive(Clone, Copy)]
 enum Order {
-    /// By priority, and then as they came, which is by name here.
+    /// By priority, then in order of arrival, which is by name here.
     Queue,
     /// From the last to the first.
     Reversed,
@@ -39,7 +39,8 @@ enum Order {
     LargestFirst,
 }
 
-/// What is tried: every order, and of equal nodes, among which the scheduler draws lots, the first and the last.
+/// The simulated runs: every order, with the first and the last of equally scored nodes (the scheduler picks one at
+/// random).
 const TRIED: [(Order, Tie); 6] = [
     (Order::Queue, Tie::First),
     (Order::Reversed, Tie::First),
@@ -49,16 +50,16 @@ const TRIED: [(Order, Tie); 6] = [
     (Order::LargestFirst, Tie::Last),
 ];
 
-/// Returns whether a fleet is looked at that has so many new nodes.
+/// Returns whether a fleet with this number of new nodes is simulated.
 pub(super) fn is_small(snapshot: &Snapshot, new: usize) -> bool {
     let nodes = snapshot.nodes.len() + new;
-    // Beside a node that is assumed, one may have more pods of a spread than it.
+    // With an assumed system node, even a single node can exceed it in a spread.
     let least = if snapshot.assumes_system_node { 1 } else { 2 };
     (least..=SMALL.1).contains(&nodes) && snapshot.pods.iter().filter(|pod| !pod.is_daemon).count() <= SMALL.0
 }
 
-/// Returns the pods that have no place in some order when the target is reached, by shape: of each as many as in the worst
-/// order. Nothing where the fleet is not small.
+/// Returns the pods that some order leaves unplaced once the target is reached, by shape: as many as in that shape's
+/// worst order. Returns none if the fleet is not small.
 pub(super) fn stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Vec<Shape> {
     if !is_small(snapshot, target.new.len()) {
         return Vec::new();
@@ -81,12 +82,12 @@ pub(super) fn stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) 
     worst.into_iter().map(|(shape, pods)| Shape { pods, ..demand.shapes[shape].clone() }).collect()
 }
 
-/// Returns how many pods have no place in some order when the target is reached.
+/// Returns how many pods some order leaves unplaced once the target is reached.
 pub(super) fn count_stranded(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> usize {
     stranded(scene, snapshot, target).iter().map(|shape| shape.pods.len()).sum()
 }
 
-/// Returns the world with all pods waiting that may be moved, without what has no place and what goes.
+/// Returns the world with all movable pods pending, without unplaced pods and without nodes that are being deleted.
 fn unbound(mut world: Snapshot) -> Snapshot {
     world.nodes.retain(|node| !node.is_deleting);
     let managed: BTreeMap<&NodeName, bool> =
@@ -102,7 +103,7 @@ fn unbound(mut world: Snapshot) -> Snapshot {
     world
 }
 
-/// A pod, with the place of its shape.
+/// A pod with the index of its shape.
 type Queued<'d> = (usize, &'d PodKey);
 
 fn queue(shapes: &[Shape], order: Order) -> Vec<Queued<'_>> {
@@ -122,7 +123,7 @@ fn queue(shapes: &[Shape], order: Order) -> Vec<Queued<'_>> {
     queue
 }
 
-/// Binds pods until none can be bound any more; returns those that are left.
+/// Binds pods until no more can be bound; returns the rest.
 fn left(floor: &mut Floor<'_>, queue: &[Queued<'_>], tie: Tie) -> BTreeMap<usize, Vec<PodKey>> {
     let mut waiting: Vec<Queued<'_>> = queue.to_vec();
     loop {

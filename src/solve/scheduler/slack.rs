@@ -1,9 +1,9 @@
-//! More room in a small fleet, so that the scheduler strands nobody who is planned there.
+//! Extra capacity in a small fleet, so kube-scheduler strands no pod that is planned there.
 //!
-//! What it would leave over is packed once more beside what is there, and then taken off again: what remains is a larger
-//! size, or one more node. Where that does not help, or costs too much, the fleet stays as it was: a pod that is left over
-//! then waits for the next plan. A fleet that was found by looking further and needs such room is weighed against the plain
-//! one, which may need none.
+//! Pods that it would strand are packed a second time beside the fleet and then removed again: what remains is a larger
+//! size or one more node. If that does not help or costs too much, the fleet stays unchanged, and a stranded pod waits
+//! for the next plan. A fleet found by looking further that needs extra capacity is compared with the plain one, which
+//! may need none.
 
 use crate::model::{LabelKey, MicroUsdPerHour, PodKey, Requirement, label};
 use crate::snapshot::Snapshot;
@@ -17,20 +17,20 @@ use crate::solve::solution::{NewNode, Report, Slack, Solution};
 
 use super::{count_stranded, stranded};
 
-/// How often more room is asked for.
+/// Maximum number of rounds that add capacity.
 const ROUNDS_MAX: usize = 6;
 
-/// How much dearer the fleet may become, in percent.
+/// Maximum cost increase of the fleet, in percent.
 const DEARER_MAX: i64 = 10;
 
-/// Returns what it is worth by the hour that the scheduler strands nobody of a fleet that costs so much: no room is
-/// bought for more, and for more nodes go though it might strand somebody then.
+/// Returns the hourly amount that avoiding stranded pods is worth in a fleet of this cost. No extra capacity is bought
+/// for more, and nodes are removed if that saves more, even if pods may then be stranded.
 pub(in crate::solve) const fn worth(cost: MicroUsdPerHour) -> MicroUsdPerHour {
     MicroUsdPerHour(cost.0 / 100 * DEARER_MAX)
 }
 
-/// Returns a fleet with room for whom the scheduler would leave over of this one, or the plain one that needs less; the same
-/// where that needs none, or too much.
+/// Returns this fleet with capacity for the pods that kube-scheduler would strand, or the plain fleet if that needs
+/// less. Returns this fleet unchanged if it needs none or too much.
 pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> Solution {
     match roomy(scene, snapshot, tight) {
         (found, Some(lost)) if scene.looks_further => or_plain(scene, snapshot, (found, lost)),
@@ -38,7 +38,7 @@ pub(in crate::solve) fn with_slack(scene: &Scene<'_>, snapshot: &Snapshot, tight
     }
 }
 
-/// Returns the same without a look at the plain one.
+/// Like `with_slack`, without comparing with the plain fleet.
 pub(in crate::solve) fn with_slack_alone(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -47,8 +47,8 @@ pub(in crate::solve) fn with_slack_alone(
     roomy(scene, snapshot, tight).0
 }
 
-/// Returns a fleet with room for whom the scheduler would leave over of this one, and how many are left over of it then;
-/// nothing of that where this one needs no room.
+/// Returns this fleet with capacity for the pods that kube-scheduler would strand, and how many it still strands; the
+/// number is `None` if no capacity is needed.
 fn roomy(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (Solution, Option<usize>) {
     if tight.target.new.is_empty() {
         return (tight, None);
@@ -69,9 +69,10 @@ fn roomy(scene: &Scene<'_>, snapshot: &Snapshot, tight: Solution) -> (Solution, 
     }
 }
 
-/// Returns the fleet that is found without looking further, with the room that it needs, where it places as many pods and
-/// the scheduler leaves over fewer of it or, of as many, it costs less; else this one, of which so many are left over. As room
-/// is, it is worth no more than a part of what the fleet costs, and nothing where Karpenter's own fleet costs less.
+/// Returns the fleet that is found without looking further, with the extra capacity that it needs, if it places as many
+/// pods and kube-scheduler strands fewer of them, or as many at a lower cost; else the given fleet, which strands
+/// `lost` pods. Like extra capacity, it is worth at most a share of the fleet's cost, and nothing if Karpenter's own
+/// fleet costs less.
 fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, usize)) -> Solution {
     let scene = &Scene { looks_further: false, ..*scene };
     let plain = with_slack(scene, snapshot, fleet::without(scene, snapshot));
@@ -93,14 +94,14 @@ fn or_plain(scene: &Scene<'_>, snapshot: &Snapshot, (found, lost): (Solution, us
     Solution { report: Report { slack, ..plain.report }, ..plain }
 }
 
-/// Returns the larger of what room costs in a fleet and of what that fleet costs beside another that leaves more pods over:
-/// both are counted from fleets without room, so that they do not add up.
+/// Returns the larger of a fleet's cost of extra capacity and its extra cost over a fleet that strands more pods. Both
+/// are relative to fleets without extra capacity, so they do not add up.
 fn dearest(own: Option<Slack>, instead: Slack) -> Option<Slack> {
     let own_cost = own.map_or(MicroUsdPerHour(0), |own| own.cost);
     if instead.cost > own_cost { Some(instead) } else { own }
 }
 
-/// Returns a fleet of which nobody is left over, where some pods are.
+/// Returns a fleet that strands no pod, where the given one strands these.
 fn roomier(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -117,7 +118,7 @@ fn roomier(
         }
         grow(&mut slack, lost, &roomy.as_ref().unwrap_or(tight).target.new);
         let with_room = &Scene { slack: &slack, ..*scene };
-        // All approaches take long, and with a little more room the best is mostly the same.
+        // Trying all approaches is slow, and with a little more capacity the best one is usually the same.
         let (mut next, mut found) = fleet::approached(with_room, snapshot, approach);
         if approach.is_some() && scene.looks_further && !is_right(&next) {
             (next, found) = fleet::approached(with_room, snapshot, None);
@@ -133,7 +134,7 @@ fn roomier(
     roomy.filter(|roomy| lost.is_empty() && (is_free(roomy) || !is_beaten(scene, snapshot, roomy)))
 }
 
-/// Returns whether Karpenter's own fleet costs less: then room is not what a user would want to pay for.
+/// Returns whether Karpenter's own fleet costs less: then a user would not want to pay for extra capacity.
 fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
     let settings = Settings::of(scene.policy);
     let world = (snapshot, scene.policy);
@@ -141,7 +142,7 @@ fn is_beaten(scene: &Scene<'_>, snapshot: &Snapshot, roomy: &Solution) -> bool {
     cost(&other) < cost(roomy) && other.report.left_over() <= roomy.report.left_over()
 }
 
-/// Returns whether a fleet leaves nobody over whom the other places, and costs not much more.
+/// Returns whether a fleet leaves no more pods unplaced than the tight one, and costs little more.
 fn is_fair(tight: &Solution, with: &Solution) -> bool {
     let most = cost(tight) + worth(cost(tight));
     with.report.left_over() <= tight.report.left_over() && cost(with) <= most
@@ -151,7 +152,7 @@ fn cost(solution: &Solution) -> MicroUsdPerHour {
     solution.report.cost_after.effective
 }
 
-/// Adds room for these pods. Those that rules tie to others want it in the domains where they are planned.
+/// Adds capacity for these pods. If rules tie them to others, it must be in the zone where they are planned.
 fn grow(slack: &mut Demand, lost: Vec<Shape>, new: &[NewNode]) {
     for Shape { mut ask, roles, pods, .. } in lost {
         let planned = pods.iter().find_map(|pod| new.iter().find(|node| node.pods.contains(pod)));
@@ -162,7 +163,7 @@ fn grow(slack: &mut Demand, lost: Vec<Shape>, new: &[NewNode]) {
         }
         (ask.company, ask.volumes, ask.host_ports) = Default::default();
         let number = slack.shapes.len();
-        // No pod has a blank in its name.
+        // Pod names contain no blank.
         let name = |pod: PodKey| PodKey::new(pod.namespace.as_str(), format!("{} room {number}", pod.name));
         let pods = pods.into_iter().map(name).collect();
         slack.shapes.push(Shape { priority: i32::MIN, ask, roles: Vec::new(), pods });

@@ -1,6 +1,7 @@
-//! Why a node that carries pods stays: what would come of it if it alone went too, once all that is planned is done.
+//! Explains why a node with pods is kept: what would happen if this node alone were removed too, once the plan is
+//! applied.
 //!
-//! Asked for one node when somebody wants to know; nothing is decided here.
+//! Runs for one node on request; never decides anything.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -17,46 +18,46 @@ use super::empty;
 use super::outcome::suits_scheduler;
 use super::trial::{Scene, Stage, Trial, is_worse};
 
-/// What keeps a node.
+/// The reason why a node is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Alone {
-    /// It may not be taken away.
+    /// It may not be removed.
     Kept(String),
-    /// Not all of its pods would have a sure place.
+    /// Not all of its pods would certainly be placed.
     PodsLeftOver,
-    /// Pods elsewhere have to stand beside some of its pods, in its zone or another such domain.
+    /// Pods elsewhere require some of its pods in their zone or another such domain.
     Needed,
-    /// What the fleet would cost is not known.
+    /// The cost of the fleet is unknown.
     Unpriced,
-    /// The fleet would cost so much more by the hour, or as much.
+    /// The fleet would cost this much more per hour, possibly zero.
     Dearer(MicroUsdPerHour),
-    /// The fleet would cost so much less by the hour.
+    /// The fleet would cost less per hour.
     Cheaper {
-        /// By so much.
+        /// The hourly saving.
         by: MicroUsdPerHour,
-        /// What is in the way.
+        /// What prevents it.
         but: InTheWay,
     },
 }
 
-/// What is in the way of a fleet that is cheaper without one node.
+/// What prevents a fleet that is cheaper without one node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum InTheWay {
-    /// Pods are moved for no less than this by the hour.
+    /// The hourly saving does not exceed this minimum for moving pods.
     TooLittle(MicroUsdPerHour),
-    /// `consolidationPolicy: Balanced` asks for more.
+    /// `consolidationPolicy: Balanced` requires a larger saving.
     Unbalanced,
-    /// A pod would go to a lighter pool than it could have.
+    /// A pod would get a node of a lighter pool than it could have.
     LighterPool,
-    /// Room that is kept for pods to come would be lost.
+    /// Headroom for future pods would be lost.
     Headroom,
-    /// The scheduler alone might find no place for all pods, which is not risked for less than this by the hour.
+    /// kube-scheduler alone might not place all pods, which is not risked for less than this per hour.
     Scheduler(MicroUsdPerHour),
-    /// Nothing by this alone: preferences, or the way there.
+    /// Nothing about this node alone: preferences, or the order of changes.
     Other,
 }
 
-/// Returns what keeps a node in a world in which all that is planned is done; nothing where it is not there.
+/// Returns what keeps a node in a world in which the plan is applied; `None` if the node does not exist.
 pub(in crate::solve) fn alone(scene: &Scene<'_>, world: &Snapshot, name: &NodeName) -> Option<Alone> {
     let nodes = existing::standing(world, scene.daemons, scene.topology);
     let standing = nodes.iter().find(|standing| standing.node.name == *name)?;
@@ -67,7 +68,7 @@ pub(in crate::solve) fn alone(scene: &Scene<'_>, world: &Snapshot, name: &NodeNa
     }
 }
 
-/// Returns why a node may not be taken away while it carries pods.
+/// Returns why a node with pods may not be removed.
 fn why_may_not(scene: &Scene<'_>, world: &Snapshot, standing: &Standing<'_>) -> String {
     let has_claims = world.nodes.iter().any(|node| node.claim.is_some());
     let barred = || standing.bound.iter().find_map(|pod| scene.evictions.why_stays(pod));
@@ -82,7 +83,7 @@ fn why_may_not(scene: &Scene<'_>, world: &Snapshot, standing: &Standing<'_>) -> 
         .unwrap_or_else(|| "what it costs is not known, so that nothing is known to be cheaper".to_owned())
 }
 
-/// Returns why its pool does not let a node go that carries pods.
+/// Returns why its pool does not allow a node with pods to be removed.
 fn let_go_by_none(scene: &Scene<'_>, standing: &Standing<'_>) -> Option<String> {
     let pool = scene.policy.pools.get(standing.node.pool.as_ref()?)?;
     if scene.lets_go.contains(&pool.name) {
@@ -101,7 +102,7 @@ fn let_go_by_none(scene: &Scene<'_>, standing: &Standing<'_>) -> Option<String> 
     })
 }
 
-/// Plans without the node, and says what is worse then.
+/// Plans without the node, and returns what would be worse.
 fn without(scene: &Scene<'_>, world: &Snapshot, (nodes, candidate): (&[Standing<'_>], &Candidate)) -> Alone {
     let roster = Arc::new(Roster::of(world, scene.topology));
     let mut stage = Stage::of(world, (nodes, &roster));
@@ -123,7 +124,7 @@ fn without(scene: &Scene<'_>, world: &Snapshot, (nodes, candidate): (&[Standing<
     Alone::Cheaper { by, but: in_the_way((scene, world), (&with, &without), (candidate, &alone)) }
 }
 
-/// Returns what says no to a fleet that is cheaper.
+/// Returns what prevents a cheaper fleet.
 fn in_the_way(
     (scene, world): (&Scene<'_>, &Snapshot),
     (with, without): (&Trial, &Trial),

@@ -1,9 +1,9 @@
-//! `consolidationPolicy: Balanced`: what is saved must be worth the disturbance.
+//! `consolidationPolicy: Balanced`: savings must be worth the disruption.
 //!
-//! Karpenter's rule: the part of the pool's cost that is saved, over the part of all disturbance that it takes, is at
-//! least a half (its `k` of 2). What VMs cost by the list counts, as there, so that a pool's policy means the same here: no
-//! disks, no discounts. Savings over several pools are shared out by what the nodes that go cost. Nothing else is asked
-//! here.
+//! Karpenter's rule: the saved share of the pool's cost, divided by the caused share of all disruption, is at least one
+//! half (its `k` of 2). As in Karpenter, VM list prices count, without disks or discounts, so a pool's policy means the
+//! same here. Savings over several pools are divided in proportion to the prices of the removed nodes. Never checks
+//! anything else.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,10 +19,10 @@ use crate::solve::supply::Supply;
 /// Weights are in millionths of Karpenter's.
 const WHOLE: i128 = 1_000_000;
 
-/// What it takes to move the pods of every node, and what every node costs.
+/// The disruption cost and price of every node.
 pub(super) struct Scales<'a> {
     policy: &'a Policy,
-    /// By node: its pool, what moving its pods takes, what it costs by the hour.
+    /// By node: its pool, the disruption cost of its pods, and its hourly price.
     nodes: BTreeMap<&'a NodeName, (&'a PoolName, i128, i128)>,
 }
 
@@ -34,7 +34,7 @@ struct Sum {
 }
 
 impl<'a> Scales<'a> {
-    /// Weighs every node of a pool that stays: what goes anyway is gone when the others do.
+    /// Weighs every node of a pool that is not being deleted: those that are will be gone anyway.
     pub(super) fn of(snapshot: &'a Snapshot, policy: &'a Policy, market: &Market) -> Self {
         let price = |node| price::vm_of(node, market).map_or(0, |price| i128::from(price.0));
         let mut weights: BTreeMap<&NodeName, i128> = BTreeMap::new();
@@ -51,7 +51,7 @@ impl<'a> Scales<'a> {
         Self { policy, nodes: weighed.collect() }
     }
 
-    /// Returns whether every pool with that policy gains enough where these nodes go and VMs cost so much less.
+    /// Returns whether every pool with this policy saves enough if these nodes are removed and VMs cost `saving` less.
     pub(super) fn agree(&self, leaving: &BTreeSet<NodeName>, saving: i64) -> bool {
         let going = self.sums(|node| leaving.contains(node));
         let price_of_all = going.values().map(|sum| sum.price).sum::<i128>().max(1);
@@ -59,7 +59,8 @@ impl<'a> Scales<'a> {
         going.iter().all(|(name, part)| {
             let all = whole[name];
             let own = i128::from(saving) * part.price;
-            // saving / price of all, over the pool's price, against the disturbance over the pool's: at least 1/2.
+            // (saving / price of all removed) / (price of the pool) against (disruption / disruption of the pool): at
+            // least 1/2.
             let gained = own * all.disturbance * 2;
             let taken = part.disturbance * all.price * price_of_all;
             !self.policy.pools.get(*name).is_some_and(is_balanced) || gained >= taken
@@ -77,15 +78,15 @@ impl<'a> Scales<'a> {
     }
 }
 
-/// Returns what evicting a pod weighs: one, and more by its priority (2^25 weighs one) and its deletion cost (2^27
-/// weighs one), within ten.
+/// Returns the eviction cost of a pod: one, plus its priority (2^25 counts one) and its deletion cost (2^27 counts
+/// one), limited to ±10.
 fn eviction_cost(pod: &Pod) -> i128 {
     let by_priority = i128::from(pod.spec.priority) * WHOLE / (1 << 25);
     let by_deletion = i128::from(pod.state.deletion_cost) * WHOLE / (1 << 27);
     (WHOLE + by_priority + by_deletion).clamp(-10 * WHOLE, 10 * WHOLE)
 }
 
-/// Returns what the VMs of a fleet cost by the list, as far as that is known; nothing where no pool asks.
+/// Returns the known list price of a fleet's VMs; zero if no pool uses this policy.
 pub(super) fn vms<'n>(
     (policy, market, supply): (&Policy, &Market, &Supply<'_>),
     staying: impl Iterator<Item = &'n Standing<'n>>,

@@ -1,9 +1,11 @@
-//! Which nodes may be taken away though they carry pods, or will, and what taking one away costs beside money.
+//! Candidates for consolidation: nodes that may be removed although they carry, or will carry, pods, and the minimum
+//! saving.
 //!
-//! Karpenter's rules: the pool lets underutilized nodes go and they were quiet for long enough, neither the node nor a
-//! pod on it has `karpenter.sh/do-not-disrupt`, no PodDisruptionBudget stands in the way, and some budget lets one go. Where nobody
-//! waits whom the scheduler might put there at once, what is empty may go of any pool: what moves need not come to it. What
-//! the node costs must be known. Whether its pods fit elsewhere is not asked here.
+//! Karpenter's rules: the pool allows consolidation of underutilized nodes and they were quiet for long enough, neither
+//! the node nor a pod on it has `karpenter.sh/do-not-disrupt`, no PodDisruptionBudget prevents it, and some budget
+//! allows a removal. If no pod is pending that kube-scheduler might bind there immediately, empty nodes of any pool may
+//! be removed: moved pods need not use them. The price of the node must be known. Never checks whether its pods fit
+//! elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,25 +24,25 @@ use crate::solve::price::{self, PriceBook};
 use super::trial::Scene;
 use super::{empty, imagined};
 
-/// A node that may be taken away for what that saves.
+/// A node that may be removed to save cost.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Candidate {
     /// The node.
     pub(super) node: NodeName,
-    /// What it costs by the hour.
+    /// Its hourly price.
     pub(super) price: MicroUsdPerHour,
 }
 
 impl Candidate {
-    /// Returns what taking the node away must save at least: two of a hundred, and half a cent an hour. Less than that
-    /// is no reason to move pods.
+    /// Returns the minimum saving for removing the node: 2 % of its price, but at least half a cent an hour. Less does
+    /// not justify moving pods.
     pub(super) fn threshold(&self) -> i64 {
         const LEAST: i64 = 5_000;
         (self.price.0 / 50).max(LEAST)
     }
 }
 
-/// Returns the pools whose budgets let an underutilized node go now.
+/// Returns the pools whose budgets allow an underutilized node to be removed now.
 pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<PoolName> {
     let lets_go = |pool: &&Pool| {
         pool.disruption.policy != ConsolidationPolicy::WhenEmpty
@@ -49,8 +51,9 @@ pub(in crate::solve) fn pools(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<
     policy.pools.values().filter(lets_go).map(|pool| pool.name.clone()).collect()
 }
 
-/// Returns the nodes that carry nothing and that no budget, and no freeze, lets go for that: nothing else could be the
-/// reason for one. As long as pods wait those stay too whose turn has not come, since pods may come to them at once.
+/// Returns the empty nodes that no budget or freeze allows to be removed as empty; they could be removed for no other
+/// reason. While pods are pending, empty nodes that must wait their turn are included, because pods may be bound to
+/// them immediately.
 pub(in crate::solve) fn stuck(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<NodeName> {
     let waits = snapshot.pods.iter().any(|pod| pod.place == PodPlace::Waiting);
     let reason = DisruptionReason::Empty;
@@ -71,23 +74,23 @@ pub(in crate::solve) fn stuck(snapshot: &Snapshot, policy: &Policy) -> BTreeSet<
     snapshot.nodes.iter().filter(is_stuck).map(|node| node.name.clone()).collect()
 }
 
-/// What decides which nodes may go.
+/// Inputs that decide which nodes may be removed.
 #[derive(Clone, Copy)]
 pub(in crate::solve) struct Rules<'a> {
     pub(in crate::solve) policy: &'a Policy,
     pub(in crate::solve) market: &'a Market,
     pub(in crate::solve) book: &'a PriceBook<'a>,
-    /// The pools whose budgets let an underutilized node go now.
+    /// The pools whose budgets allow an underutilized node to be removed now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
-    /// The nodes that are empty as the world is and stay for that, whatever is imagined to come to them.
+    /// The nodes that are empty in the real world and are kept for that, whatever an imagined world places on them.
     pub(in crate::solve) stuck: &'a BTreeSet<NodeName>,
-    /// Which pods may be evicted as the world is, whatever is imagined of it.
+    /// The evictions that are allowed in the real world, whatever an imagined world changes.
     pub(in crate::solve) evictions: &'a Evictions<'a>,
-    /// The room that is kept for pods to come.
+    /// The headroom for future pods.
     pub(in crate::solve) room: &'a Demand,
 }
 
-/// Returns the names of nodes that may go, where it saves enough, whoever is held back.
+/// Returns the names of nodes that may be removed if it saves enough, ignoring held pods.
 pub(in crate::solve) fn names(
     rules: Rules<'_>,
     snapshot: &Snapshot,
@@ -96,7 +99,7 @@ pub(in crate::solve) fn names(
     candidates(rules, snapshot, (nodes, &[])).into_iter().map(|known| known.node).collect()
 }
 
-/// Returns what taking each node away that may go must save at least.
+/// Returns the minimum saving for each removable node.
 pub(in crate::solve) fn thresholds(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeMap<NodeName, i64> {
     let standing = existing::standing(snapshot, scene.daemons, scene.topology);
     let held = Roster::of(snapshot, scene.topology).held_shapes(|node| snapshot.nodes[node].is_deleting);
@@ -104,7 +107,7 @@ pub(in crate::solve) fn thresholds(scene: &Scene<'_>, snapshot: &Snapshot) -> BT
     candidates.into_iter().map(|known| (known.node.clone(), known.threshold())).collect()
 }
 
-/// Returns the nodes that may go, by name: of the empty ones those that no pod may need which is held back.
+/// Returns the nodes that may be removed, by name. Empty nodes are included only if no held pod may need them.
 pub(super) fn candidates(
     rules: Rules<'_>,
     snapshot: &Snapshot,
@@ -124,7 +127,7 @@ pub(super) fn candidates(
         let node = standing.node;
         let is_let_go =
             |pool: &PoolName| lets_go.contains(pool) || standing.is_empty() && lets_empty_go.contains(pool);
-        // What is only imagined may be left out at no disturbance, whatever budgets will say once it is there.
+        // An imagined node can be dropped without disruption, whatever budgets would allow once it exists.
         let is_free = !room.shapes.is_empty() && is_unmade(policy, node);
         is_free
             || node.pool.as_ref().is_some_and(is_let_go)
@@ -143,20 +146,21 @@ pub(super) fn candidates(
     nodes.iter().filter(may_go).filter_map(priced).collect()
 }
 
-/// Returns whether a node is only imagined, and not for the sake of a number of nodes that its pool asks for.
+/// Returns whether a node is only imagined, and not because its pool is static.
 fn is_unmade(policy: &Policy, node: &Node) -> bool {
     let pool = node.pool.as_ref().and_then(|pool| policy.pools.get(pool));
     imagined::is_new(&node.name) && pool.is_some_and(|pool| pool.replicas.is_none())
 }
 
-/// Returns how many more nodes of a pool its budgets let go now for a reason.
+/// Returns how many more nodes of a pool its budgets allow to be removed now for a reason.
 pub(super) fn at_once(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
     let nodes = PoolNodes::of(&snapshot.nodes, &pool.name);
     let out = nodes.leaving + nodes.down_beside(reason, |_| false);
     allowed(snapshot, policy, (pool, &nodes), reason).saturating_sub(out)
 }
 
-/// Returns how many nodes of a pool its budgets let go for a reason while none is out.
+/// Returns how many nodes of a pool its budgets allow to be removed for a reason while no other node is leaving or
+/// down.
 pub(super) fn ever(snapshot: &Snapshot, policy: &Policy, pool: &Pool, reason: DisruptionReason) -> usize {
     allowed(snapshot, policy, (pool, &PoolNodes::of(&snapshot.nodes, &pool.name)), reason)
 }

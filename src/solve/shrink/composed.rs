@@ -1,6 +1,7 @@
-//! Two targets, one after the other, as one: what the second changes of the first, as if it had been meant at once.
+//! Composes two successive targets into one: applies the changes of the second to the first, as if they had been
+//! planned together.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,7 +15,7 @@ use crate::solve::solution::{Kept, NewNode, Removal, Solution, Target};
 use super::trial::Scene;
 use super::{fuller, imagined};
 
-/// Returns the first solution as the second, for the world after it, changes it. `between` is that world.
+/// Returns the first solution with the changes of the second, which was planned for the world after it (`between`).
 pub(in crate::solve) fn composed(
     scene: &Scene<'_>,
     between: &Snapshot,
@@ -53,26 +54,26 @@ pub(in crate::solve) fn composed(
         .filter_map(|node| opened(scene.room, node))
         .collect();
     new.extend(second.target.new);
-    // What budgets hold is there still, and may be of use after all.
+    // Nodes that budgets hold still exist, and the second step may use them.
     let used: BTreeSet<&NodeName> =
         second.target.kept.iter().filter(|kept| !kept.pods.is_empty()).map(|kept| &kept.node).collect();
     let mut removed: Vec<Removal> = first.target.removed;
     removed.retain(|removal| !used.contains(&removal.node));
     removed.extend(second.target.removed.into_iter().filter(|removal| !is_made(&removal.node)));
     removed.sort_by(|one, other| one.node.cmp(&other.node));
-    // What is held goes in both.
+    // Held nodes are removed in both.
     removed.dedup_by(|one, other| one.node == other.node);
     let kept = kept(first.target.kept, second.target.kept, is_made);
     let mut report = second.report;
     report.staying.retain(|(node, _)| !is_made(node));
     report.cost_before = first.report.cost_before;
     report.slack = report.slack.or(first.report.slack);
-    // Of nodes that are only imagined nothing has to be decided.
+    // There is nothing to evaluate for imagined nodes.
     report.undecided = first.report.undecided;
     Solution { target: Target { kept, new, removed }, report }
 }
 
-/// Takes the room off that the second step lays out anew.
+/// Removes the headroom, which the second step lays out again.
 fn without_room(room: &Demand, target: &mut Target) {
     for kept in &mut target.kept {
         kept.pods.retain(|pod| !pod.is_placeholder());
@@ -80,7 +81,7 @@ fn without_room(room: &Demand, target: &mut Target) {
     target.new.iter_mut().for_each(|node| layout::take_off(node, room));
 }
 
-/// Returns a node that was made for room as made for what is there now; nothing where nothing is.
+/// Returns a node that was created for headroom as created for its current pods; `None` if it has none.
 fn opened(room: &Demand, mut node: NewNode) -> Option<NewNode> {
     let Some(before) = node.opened_for.clone().filter(PodKey::is_placeholder) else { return Some(node) };
     let alike = room.shape_of(&before).map_or(&[][..], |shape| &shape.pods);
@@ -88,8 +89,8 @@ fn opened(room: &Demand, mut node: NewNode) -> Option<NewNode> {
     Some(node)
 }
 
-/// Joins what goes to existing nodes: a pod that moves on goes to its last place at once. What goes to nodes that the first
-/// target makes stands with those.
+/// Merges the pods placed on existing nodes: a pod that moves twice goes directly to its last node. Pods on nodes that
+/// the first target creates are listed with those.
 fn kept(first: Vec<Kept>, second: Vec<Kept>, is_made: impl Fn(&NodeName) -> bool) -> Vec<Kept> {
     let moved: BTreeSet<PodKey> = second.iter().flat_map(|kept| kept.pods.iter().cloned()).collect();
     let stays: BTreeSet<NodeName> = second.iter().map(|kept| kept.node.clone()).collect();

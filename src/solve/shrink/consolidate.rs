@@ -1,9 +1,9 @@
-//! Looks for the nodes whose going saves most: removals and cheaper replacements alike.
+//! Consolidation: local search for the set of nodes whose removal or cheaper replacement saves most.
 //!
-//! Nodes are tried in bulk, the ones first that cost most for what their pods are worth, and every set is judged by
-//! planning without it. A set is taken only where it leaves no more pods without a place and saves more than moving
-//! is worth. Two sets are tried at a time, and what comes of them is taken in their order, whatever the number of threads.
-//! The number of tries is counted, never timed. Nothing here knows waves.
+//! Nodes are tried in bulk, those first that cost most relative to the value of their pods, and every set is evaluated
+//! by planning without it. A set is accepted only if it leaves no more pods unplaced and saves more than the cost of
+//! moving. Two sets are tried in parallel, and their results are taken in order, so the number of threads does not
+//! matter. The number of attempts is limited, never their time. Never considers waves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -20,38 +20,38 @@ use super::outcome::{Best, Known, Outcome, suits_scheduler};
 use super::trial::{Scene, Stage, Trial, by_name};
 use super::worth;
 
-/// How often nodes are kept that would be replaced by their like.
+/// Maximum number of rounds that keep nodes which would be replaced by equal ones.
 const ROUNDS_MAX: usize = 3;
 
-/// The fewest and the most sets that are tried in one search, and the pods and nodes that are planned in all between. Of more
-/// sets than these the fleets of forty nodes came out no cheaper, and took twice as long.
+/// Minimum and maximum number of sets tried in one search; in between, the total number of planned pods and nodes
+/// limits it. With more sets, fleets of forty nodes became no cheaper and took twice as long.
 const TRIES: (usize, usize) = (8, 32);
 const PLANNED_MAX: usize = 150_000;
 
-/// The most nodes of which every set is tried: no more sets than are tried of others.
+/// Maximum number of candidates for which every set is tried: no more sets than are tried otherwise.
 const EVERY_MAX: usize = 4;
 
-/// From how many pods and nodes on no more than the fewest sets are tried.
+/// Number of pods and nodes from which only the minimum number of sets is tried.
 pub(in crate::solve) const LARGE_MIN: usize = PLANNED_MAX / TRIES.0;
 
-/// Returns whether a world is so large that no more than the fewest sets are tried.
+/// Returns whether a world is so large that only the minimum number of sets is tried.
 pub(in crate::solve) fn is_large(snapshot: &Snapshot) -> bool {
     planned(snapshot) >= LARGE_MIN
 }
 
-/// Returns how many pods and nodes are planned in every try.
+/// Returns how many pods and nodes are planned in every attempt.
 pub(in crate::solve) fn planned(snapshot: &Snapshot) -> usize {
     snapshot.pods.len() + snapshot.nodes.len()
 }
 
-/// Returns the nodes that should go though they carry pods. The scene knows the pods of all that may go as waiting.
+/// Returns the nodes with pods that should be removed. The scene treats the pods of all removable nodes as pending.
 pub(in crate::solve) fn leaving(scene: &Scene<'_>, snapshot: &Snapshot) -> BTreeSet<NodeName> {
     let Some(mut search) = Search::of(scene, snapshot, Reach::All) else { return BTreeSet::new() };
     search.run();
     search.best.map(|best| best.leaving).unwrap_or_default()
 }
 
-/// Returns the one of these sets, or of none, whose going saves most, as far as it may go. Nothing else is looked at.
+/// Returns which of these sets saves most when removed, reduced to candidates, or the empty set. Tries no other sets.
 pub(in crate::solve) fn leaving_as(
     scene: &Scene<'_>,
     snapshot: &Snapshot,
@@ -68,23 +68,23 @@ pub(in crate::solve) fn leaving_as(
     search.best.map(|best| best.leaving).unwrap_or_default()
 }
 
-/// Which sets are looked at.
+/// Which sets are tried.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
-    /// As many as there are tries for.
+    /// As many as the limit allows.
     All,
-    /// None but those that are given.
+    /// Only the given ones.
     Given,
 }
 
 struct Search<'s> {
     known: Known<'s>,
     stages: (Stage<'s>, Stage<'s>),
-    /// The candidates, the one first that costs most for what its pods are worth.
+    /// The candidates, those first that cost most relative to the value of their pods.
     order: Vec<NodeName>,
-    /// How many of them, the first ones, seem to save most together.
+    /// Number of leading candidates that are estimated to save most together.
     promising: usize,
-    /// What the fleet comes to where all of them go, until it is looked at.
+    /// The trial that removes all candidates, until it is used.
     anew: Option<Trial>,
     best: Option<Best>,
     tried: BTreeSet<BTreeSet<NodeName>>,
@@ -92,7 +92,7 @@ struct Search<'s> {
 }
 
 impl<'s> Search<'s> {
-    /// Returns nothing where no node may go, or the cost of the fleet is not known.
+    /// Returns `None` if no node may be removed or the cost of the fleet is unknown.
     fn of(scene: &'s Scene<'s>, snapshot: &'s Snapshot, reach: Reach) -> Option<Self> {
         let (standing, roster) = rayon::join(
             || existing::standing(snapshot, scene.daemons, scene.topology),
@@ -114,7 +114,7 @@ impl<'s> Search<'s> {
             || stages.0.trial(scene, &BTreeSet::new()),
             || (reach == Reach::All).then(|| stages.1.trial(scene, &all)),
         );
-        // What is empty and stays so goes whatever is chosen here.
+        // Nodes that stay empty are removed whatever is chosen here.
         let is_idle = |standing: &existing::Standing<'_>| {
             let node = &standing.node.name;
             let is_used = base.placed.contains_key(node) || base.keeping.contains(node);
@@ -149,10 +149,10 @@ impl<'s> Search<'s> {
     fn run(&mut self) {
         let all = self.order.len();
         let mut sizes: Vec<usize> = [all * 3 / 4].into_iter().chain(halves(all / 2)).collect();
-        // Half of the tries are left for what is around the best of these.
+        // Half of the attempts are reserved for sets near the best of these.
         let most = self.tries_max / 2;
-        // Where not all are tried, those come first that a guess speaks for: nobody wants many nodes to go where few save
-        // as much. The guess may be too low, so that a large set is among the first.
+        // If not all sizes can be tried, those near the estimate come first: fewer removals are better if they save as
+        // much. The estimate may be too low, so a large set is among the first.
         if sizes.len() > most {
             let mut guessed = halves(self.promising).filter(|size| *size < all);
             let first: Vec<usize> = guessed.next().into_iter().chain([all * 3 / 4]).chain(guessed).collect();
@@ -176,7 +176,7 @@ impl<'s> Search<'s> {
         self.swapped();
     }
 
-    /// Returns every set of candidates, where all can be tried.
+    /// Returns every set of candidates, if all can be tried.
     fn every(&self) -> Option<Vec<BTreeSet<NodeName>>> {
         if self.order.len() > EVERY_MAX {
             return None;
@@ -189,12 +189,12 @@ impl<'s> Search<'s> {
         Some((1..sets).map(set).collect())
     }
 
-    /// Returns so many nodes, those first that cost most for what their pods are worth.
+    /// Returns the first `size` candidates, those that cost most relative to the value of their pods.
     fn first(&self, size: usize) -> BTreeSet<NodeName> {
         self.order.iter().take(size).cloned().collect()
     }
 
-    /// Tries the sizes around the best one of those that were tried.
+    /// Tries sizes near the best one so far.
     fn between(&mut self) {
         let size = |search: &Self| search.best.as_ref().map_or(0, |best| best.leaving.len());
         let mut step = size(self) / 4;
@@ -202,7 +202,7 @@ impl<'s> Search<'s> {
             let before = size(self);
             let mut sets = self.around(before, step);
             let mut least = step;
-            // Beside one set there is time for another: the next one, if nothing comes of this one.
+            // Two sets can be tried in parallel: adds the one that would be next if this one fails.
             let next = self.around(before, step / 2);
             if sets.len() == 1 && next.len() == 1 {
                 least = step / 2;
@@ -213,7 +213,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Returns the sets with so many nodes less and more that were not tried yet.
+    /// Returns the untried sets with `step` fewer and `step` more nodes.
     fn around(&self, size: usize, step: usize) -> Vec<BTreeSet<NodeName>> {
         let mut sets = vec![self.first(size.saturating_sub(step)), self.first(size + step)];
         sets.retain(|set| self.is_new(set));
@@ -224,7 +224,7 @@ impl<'s> Search<'s> {
         !set.is_empty() && !self.tried.contains(set)
     }
 
-    /// Keeps nodes that would be replaced by their like.
+    /// Keeps nodes that would be replaced by equal ones.
     fn put_back(&mut self) {
         for _ in 0..ROUNDS_MAX {
             let Some(best) = &self.best else { return };
@@ -251,7 +251,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Adds and takes back single nodes as long as that helps and tries are left.
+    /// Adds and removes single nodes of the set while that helps and attempts are left.
     fn one_by_one(&mut self) {
         let order = self.order.clone();
         let mut is_better = true;
@@ -274,7 +274,7 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Lets one node go instead of another as long as that helps and tries are left, and then looks at single ones again.
+    /// Exchanges single nodes of the set while that helps and attempts are left, then tries single changes again.
     fn swapped(&mut self) {
         while self.tried.len() < self.tries_max {
             let best = self.best.as_ref().map(|best| best.leaving.clone()).unwrap_or_default();
@@ -331,13 +331,13 @@ impl<'s> Search<'s> {
     }
 }
 
-/// Returns a number, its half, and so on to one.
+/// Returns a number, its half, and so on down to one.
 fn halves(number: usize) -> impl Iterator<Item = usize> {
     std::iter::successors(Some(number), |half| Some(half / 2)).take_while(|half| *half > 0)
 }
 
-/// Returns the nodes, the one first that costs most for what its pods are worth, and how many of the first would save
-/// most if all pods could be placed for that.
+/// Returns the nodes, those first that cost most relative to the value of their pods, and how many of the first would
+/// save most if all pods could be placed at that value.
 fn by_efficiency(
     snapshot: &Snapshot,
     candidates: &BTreeMap<NodeName, Candidate>,
@@ -357,7 +357,7 @@ fn by_efficiency(
     (order.into_iter().map(|known| known.node.clone()).collect(), best.1)
 }
 
-/// What a node was bought as.
+/// The offering that a node was bought as.
 type Offer = (PoolName, SkuName, Zone, CapacityType);
 
 fn offer_of(node: &Node) -> Option<Offer> {

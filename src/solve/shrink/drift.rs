@@ -1,15 +1,15 @@
-//! In what a node differs from what its pool and its class ask for.
+//! Drift: how a node differs from its pool and node class.
 //!
-//! Karpenter's rules, as far as their facts are known: what the NodeClaim says itself, the stamp of the AKSNodeClass,
-//! labels that the pool's requirements no longer accept, and labels and taints of the pool's template that the node
-//! does not have. What a node has beyond the template says nothing: anybody may add labels and taints. Nor do labels
-//! that a node of this very template lost: they come back in place. Whether a node may go is not asked here.
+//! Karpenter's rules as far as the facts are known: the NodeClaim's own condition, the hash of the AKSNodeClass, labels
+//! that the pool's requirements no longer accept, and missing labels and taints of the pool's template. Extra labels
+//! and taints are no drift, because anyone may add them. Neither are labels that a node of the current template lost:
+//! they are restored in place. Never checks whether a node may be removed.
 
 use crate::model::{Drift, LabelKey, Node, NodeClass, NodeStage, Pool, label};
 use crate::policy::{CLASS_HASH_VERSION, Policy};
 
-/// Returns in what the node differs, for people; nothing where it is as it should be. A node without a NodeClaim, and
-/// one that has not come up, is not judged.
+/// Returns how the node differs, as a message; `None` if it does not. Nodes without a NodeClaim or not initialized yet
+/// are not checked.
 pub(super) fn what(node: &Node, pool: &Pool, policy: &Policy) -> Option<String> {
     if node.claim.is_none() || node.stage != NodeStage::Initialized {
         return None;
@@ -33,14 +33,14 @@ fn said(drift: Option<&Drift>) -> Option<String> {
     }
 }
 
-/// Hashes of different versions are never compared, nor is one with a class that nobody has read.
+/// Never compares hashes of different versions, or with a class that was not read.
 fn stamped(node: &Node, class: &NodeClass) -> Option<String> {
     let stamp = node.claimed.class_stamp.as_ref()?;
     (!class.is_assumed && &*stamp.version == CLASS_HASH_VERSION && stamp.hash != class.hash)
         .then(|| format!("AKSNodeClass `{}` changed since it was created", class.name))
 }
 
-/// What of the pool's template no label and no taint shows.
+/// Detects changes of the pool's template that no label or taint shows.
 fn template_changed(node: &Node, pool: &Pool) -> Option<String> {
     let stamp = node.claimed.pool_stamp.as_ref()?;
     (&*stamp.version == Pool::TEMPLATE_HASH_VERSION && stamp.hash != pool.template_hash())
@@ -52,9 +52,9 @@ fn class_changed(node: &Node, pool: &Pool) -> Option<String> {
     Some(format!("it was created with AKSNodeClass `{class}`, its pool now has `{}`", pool.class))
 }
 
-/// A label that Karpenter or AKS sets may be missing where nobody looked for it, and one that may have any value where
-/// no pod asked for one; one of the user's own whose values are listed may not. A label that the pool itself gives is no
-/// drift whatever its requirements say: another node would have it too.
+/// Labels that Karpenter or AKS sets may be missing because they were not recorded, and labels that accept any value
+/// because no pod requested one; a custom label with listed values may not. A label that the pool itself sets is never
+/// drift, whatever its requirements are: a new node would have it too.
 fn not_required(node: &Node, pool: &Pool) -> Option<String> {
     let is_known = |key: &str| label::WELL_KNOWN.contains(&key) || label::WELL_KNOWN_AZURE.contains(&key);
     let comes_back = node.is_of_template(pool);

@@ -1,7 +1,7 @@
-//! Nodes that are to go for other reasons than cost, and which of them can.
+//! Due nodes: those to be removed for other reasons than cost, and which of them can be.
 //!
-//! What a node costs, how long it was quiet and what its pool says of consolidation do not matter here. A due node
-//! stays where its pods would have no sure place, or others would lose theirs for it. Nothing here knows waves.
+//! Cost, quiet time and the pool's consolidation policy do not matter here. A due node is kept if its pods would not
+//! certainly be placed, or if other pods would lose their place. Never considers waves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,20 +18,20 @@ use crate::solve::solution::Removal;
 use super::trial::{Scene, Stage, is_worse};
 use super::{drift, empty, excess, expiry, repair};
 
-/// How often the nodes are tried without those whose pods had no place.
+/// Maximum number of attempts without nodes whose pods were not placed.
 const MENDS_MAX: usize = 8;
 
-/// How many nodes are tried one after another where all at once would cost others their place.
+/// Maximum number of nodes that are tried one after the other if removing all would leave other pods unplaced.
 const SINGLES_MAX: usize = 16;
 
 /// The nodes that are due.
 #[derive(Clone, Debug, Default)]
 pub(in crate::solve) struct Due {
-    /// Those that may go, by name.
+    /// Nodes that may be removed, by name.
     going: BTreeMap<NodeName, Cause>,
-    /// Those that stay, with what they are due for and the reason.
+    /// Nodes that are kept, with the reason why they are due and the reason why they are kept.
     staying: Vec<(NodeName, DisruptionReason, String)>,
-    /// The nodes of each pool that could go as well if its number of nodes (`replicas`) let them.
+    /// Nodes by pool that could also be removed if the pool's `replicas` allowed it.
     without_room: BTreeMap<PoolName, BTreeSet<NodeName>>,
 }
 
@@ -40,13 +40,13 @@ pub(in crate::solve) struct Due {
 struct Cause {
     reason: DisruptionReason,
     what: Arc<str>,
-    /// That its pool has too many nodes as well, where that is not what it is due for.
+    /// That it also exceeds `replicas` of its pool, if it is due for another reason.
     beside: Option<Arc<str>>,
 }
 
 impl Due {
-    /// Finds the due nodes, and which of them budgets and protection keep. A pool that asks for a number of nodes loses
-    /// no more than it has beyond that.
+    /// Finds the due nodes, and those among them that budgets and protection keep. A static pool loses only nodes
+    /// beyond its `replicas`.
     pub(in crate::solve) fn of(snapshot: &Snapshot, policy: &Policy) -> Self {
         let mut due = Self::default();
         let mut rooms = excess::rooms(snapshot, policy);
@@ -87,12 +87,13 @@ impl Due {
                 is_excess(causes.first()) && rooms.get(&pool.name) == Some(&0)
             })
         };
-        // Another went in its place.
+        // Another node is removed instead.
         due.staying.retain(|(node, _, _)| !is_filled(node));
         due
     }
 
-    /// Lets a node go for a reason, as far as its pool has more nodes than it asks for, or keeps it for another.
+    /// Removes a node for the `going` cause, as far as its pool has more nodes than it requests, or keeps it for the
+    /// `first` one.
     fn decide(
         &mut self,
         (node, room): (&Node, Option<&mut usize>),
@@ -106,7 +107,7 @@ impl Due {
                     pool.for_each(|pool| {
                         self.without_room.entry(pool).or_default().insert(node.name.clone());
                     });
-                    // Another goes in its place for being too many.
+                    // Another node is removed instead as surplus.
                     self.stay(node.name.clone(), &Cause { beside: None, ..cause.clone() }, NO_ROOM);
                 }
             }
@@ -122,17 +123,18 @@ impl Due {
         }
     }
 
-    /// Returns how many more nodes of each pool could go if its number of nodes let them: if others were there.
+    /// Returns, per pool, how many more nodes could be removed if `replicas` allowed it, that is, if replacements
+    /// existed.
     pub(in crate::solve) fn without_room(self) -> BTreeMap<PoolName, usize> {
         self.without_room.into_iter().map(|(pool, nodes)| (pool, nodes.len())).collect()
     }
 
-    /// Returns the nodes that could go as well if the number of nodes of their pools let them.
+    /// Returns the nodes that could also be removed if `replicas` of their pools allowed it.
     pub(in crate::solve) fn kept_by_number(&self) -> impl Iterator<Item = &NodeName> {
         self.without_room.values().flatten()
     }
 
-    /// Keeps only what is said of nodes whose pools ask for a number of them.
+    /// Keeps only the entries for nodes of static pools.
     pub(in crate::solve) fn of_fixed(mut self, snapshot: &Snapshot, policy: &Policy) -> Self {
         let is_fixed = |node: &&Node| {
             let pool = node.pool.as_ref().and_then(|name| policy.pools.get(name));
@@ -145,12 +147,12 @@ impl Due {
         self
     }
 
-    /// Returns the names of those that may go.
+    /// Returns the names of the nodes that may be removed.
     pub(in crate::solve) fn names(&self) -> BTreeSet<NodeName> {
         self.going.keys().cloned().collect()
     }
 
-    /// Keeps those whose going would leave pods without a place.
+    /// Keeps nodes whose removal would leave pods unplaced.
     pub(in crate::solve) fn settled(mut self, scene: &Scene<'_>, snapshot: &Snapshot) -> Self {
         if self.going.is_empty() {
             return self;
@@ -187,7 +189,7 @@ impl Due {
         self.without_others(&good, LOSES)
     }
 
-    /// Returns what is to be removed, and why others stay.
+    /// Returns the removals, and why other nodes are kept.
     pub(in crate::solve) fn listed(self) -> (Vec<Removal>, Vec<(NodeName, String)>) {
         let removal = |(node, Cause { reason, what, .. }): (NodeName, Cause)| Removal {
             node,
@@ -198,8 +200,8 @@ impl Due {
         (self.going.into_iter().map(removal).collect(), staying.collect())
     }
 
-    /// Returns the nodes that have drifted, each with what it comes to if it stays all the same: for want of what lets it
-    /// go, or for what is said of it otherwise.
+    /// Returns the drifted nodes, each with the reason why it is kept: the one found here, or else the one that
+    /// `otherwise` gives.
     pub(in crate::solve) fn drifted(
         mut self,
         otherwise: impl Fn(&NodeName) -> &'static str,
@@ -212,7 +214,7 @@ impl Due {
         drifted.map(|(node, _, why)| (node, why)).collect()
     }
 
-    /// Keeps these, whose pods have no sure place.
+    /// Keeps these nodes because their pods are not certain to be placed.
     pub(in crate::solve) fn kept_for_want_of_places(self, nodes: &BTreeSet<NodeName>) -> Self {
         self.without(nodes, |_| STRANDED.to_owned())
     }
@@ -256,7 +258,7 @@ fn is_excess(cause: Option<&Cause>) -> bool {
     cause.is_some_and(|cause| cause.reason == DisruptionReason::Excess)
 }
 
-/// Returns why a node is due, the most pressing first.
+/// Returns why a node is due, the most urgent reason first.
 fn causes_of(
     snapshot: &Snapshot,
     policy: &Policy,
@@ -277,8 +279,8 @@ fn causes_of(
     causes.into_iter().filter_map(cause).collect()
 }
 
-/// Returns what keeps a due node: its own wish, its pods', or its pool's budgets. Pods keep no node that is unhealthy
-/// or drains only for so long (`terminationGracePeriod`).
+/// Returns what keeps a due node: its own annotation, its pods, or its pool's budgets. Pods do not keep a node that is
+/// unhealthy or has a drain limit (`terminationGracePeriod`).
 fn kept(
     (snapshot, policy, evictions): (&Snapshot, &Policy, &Evictions<'_>),
     (node, pool): (&Node, &Pool),
@@ -299,7 +301,7 @@ fn kept(
     if reason == DisruptionReason::Unhealthy {
         return repair::is_no_fault_of_nodes(snapshot, pool);
     }
-    // Whoever drains in a hurry tears a gang apart all the same.
+    // A drain with a time limit still breaks up a gang.
     if let Some(why) = pods.iter().find_map(|pod| evictions.why_bound_together(pod)) {
         return Some(why);
     }
@@ -318,10 +320,10 @@ fn kept(
     })
 }
 
-/// What becomes of an expired node whose pods may not be evicted.
+/// What happens to an expired node whose pods may not be evicted.
 const WAITS: &str = "its drain begins once that ends (Karpenter begins it now, and waits)";
 
-/// Returns which pod keeps its node.
+/// Returns why a pod keeps its node.
 fn kept_by_pods((snapshot, evictions): (&Snapshot, &Evictions<'_>), pods: &[&Pod]) -> Option<String> {
     if let Some(pod) = pods.iter().find(|pod| pod.is_protected(snapshot.at)) {
         return Some(format!("its pod `{}` has `karpenter.sh/do-not-disrupt`", pod.key));
@@ -332,7 +334,7 @@ fn kept_by_pods((snapshot, evictions): (&Snapshot, &Evictions<'_>), pods: &[&Pod
     pods.iter().find_map(|pod| evictions.why_stays(pod))
 }
 
-/// Returns why the budgets of a pool do not let a node go now.
+/// Returns why the budgets of a pool do not allow a node to be removed now.
 fn refusal(
     snapshot: &Snapshot,
     policy: &Policy,

@@ -1,7 +1,7 @@
-//! Nodes that carry nothing but daemonsets' pods once everything is placed.
+//! Empty nodes: those that carry only DaemonSet pods once everything is placed.
 //!
-//! Whatever cannot be known to be empty stays, with the reason. Budgets space removals out later; they do not
-//! decide which. Only what none of them lets go stays until they do, and its room is there for whoever needs it.
+//! A node that is not known to be empty is kept, with the reason. Budgets spread removals over time later; they do not
+//! select nodes. Only if budgets allow no removal at all is a node kept until they do, and pods may use its capacity.
 
 use std::collections::BTreeMap;
 
@@ -17,18 +17,18 @@ use crate::solve::solution::Removal;
 
 use super::{candidate, repair};
 
-/// Which empty nodes go, and why others stay.
+/// The empty nodes that are removed, and why others are kept.
 #[derive(Clone, Debug, Default)]
 pub struct Shrunk {
     /// Nodes to remove, by name.
     pub removed: Vec<Removal>,
-    /// Nodes to remove as soon as budgets, or the fleet, let any go: they are there, and paid for, until then.
+    /// Nodes to remove as soon as budgets or the fleet allow any removal: until then they exist and cost money.
     pub held: Vec<Removal>,
-    /// Empty nodes that stay, by name.
+    /// Empty nodes that are kept, by name.
     pub staying: Vec<(NodeName, String)>,
 }
 
-/// Decides about every node that carries nothing.
+/// Decides about every empty node.
 #[must_use]
 pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], demand: &Demand) -> Shrunk {
     let mut shrunk = Shrunk::default();
@@ -37,7 +37,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
     let has_pods = snapshot.knows_running_pods();
     for standing in nodes {
         let is_candidate = standing.is_empty() && standing.placed.is_empty() && !standing.node.is_deleting;
-        // What a pool asks for whatever pods need is no waste.
+        // Nodes of static pools exist regardless of pods.
         if !is_candidate || is_fixed(policy, standing.node) {
             continue;
         }
@@ -59,7 +59,7 @@ pub fn shrink(snapshot: &Snapshot, policy: &Policy, nodes: &[Standing<'_>], dema
     shrunk
 }
 
-/// Returns whether a pool's budgets, or the fleet, let no empty node of it go now, however few go.
+/// Returns whether budgets or the fleet currently allow no empty node of a pool to be removed, however few are leaving.
 fn holds(snapshot: &Snapshot, policy: &Policy, pool: &PoolName) -> bool {
     let pool = policy.pools.get(pool);
     pool.is_some_and(|pool| candidate::ever(snapshot, policy, pool, DisruptionReason::Empty) == 0)
@@ -70,9 +70,9 @@ fn is_fixed(policy: &Policy, node: &Node) -> bool {
     pool.is_some_and(|pool| pool.replicas.is_some() && !pool.is_deleting)
 }
 
-/// Returns why it cannot be told what runs on a node, or whose it is.
+/// Returns why it is unknown which pods run on a node, or whether the node is managed.
 pub(in crate::solve) fn unknown(node: &Node, has_claims: bool, has_pods: bool) -> Option<String> {
-    // Nodes of others stay whatever runs there, and that is said of them.
+    // Unmanaged nodes are kept regardless of their pods, and that is reported elsewhere.
     if !has_pods && node.pool.is_some() {
         return Some(without_pods());
     }
@@ -85,7 +85,7 @@ fn without_pods() -> String {
         .to_owned()
 }
 
-/// Returns why a node is not removed, for the sake of its own and its pool's settings.
+/// Returns why a node is kept because of its own or its pool's settings.
 pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standing<'_>) -> Option<String> {
     let Node { pool, stage, .. } = standing.node;
     let Some(name) = pool else {
@@ -118,7 +118,7 @@ pub(super) fn why_stays(snapshot: &Snapshot, policy: &Policy, standing: &Standin
     not_quiet(snapshot.at, standing.node, pool)
 }
 
-/// Says that a pod is about to come.
+/// Reports that a pod is about to be bound to the node.
 pub(super) fn promised_to(snapshot: &Snapshot, pod: &Pod) -> String {
     match snapshot.preemptions.iter().any(|preemption| preemption.pod == pod.key) {
         true => format!("pod `{}` takes the place of pods of a lower priority there", pod.key),
@@ -132,7 +132,7 @@ pub(super) fn promised_to(snapshot: &Snapshot, pod: &Pod) -> String {
     }
 }
 
-/// Returns why a node is not known to have been quiet for as long as its pool asks.
+/// Returns why a node is not known to have been quiet for its pool's `consolidateAfter`.
 pub(super) fn not_quiet(at: Option<Timestamp>, node: &Node, pool: &Pool) -> Option<String> {
     let name = &pool.name;
     let Some(quiet) = pool.disruption.consolidate_after else {
@@ -151,7 +151,7 @@ pub(super) fn not_quiet(at: Option<Timestamp>, node: &Node, pool: &Pool) -> Opti
         .then(|| format!("pool `{name}` waits {quiet:#} after the last change of pods, which was at {since}"))
 }
 
-/// Returns which pods that are held back may want the node.
+/// Returns which held pod may need the node.
 pub(super) fn wanted_by(standing: &Standing<'_>, held: &[Shape]) -> Option<String> {
     let shape = held.iter().find(|shape| existing::why(standing, shape).is_ok())?;
     let first = shape.pods.first()?;

@@ -1,7 +1,7 @@
-//! Which nodes a pool has beyond those that it asks for (`replicas`), in the order in which they go.
+//! Surplus nodes of static pools (beyond `replicas`), in order of removal.
 //!
-//! Karpenter's order: what has not launched, then what carries nothing, then by what it costs to disrupt, and what asks
-//! not to be disrupted last. Whether a node may go is not asked here.
+//! Karpenter's order: nodes that have not launched, then empty nodes, then by disruption cost; nodes that must not be
+//! disrupted come last. Never checks whether a node may be removed.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ use crate::policy::Policy;
 use crate::snapshot::Snapshot;
 use crate::solve::replicas;
 
-/// What sorts the node first that goes first.
+/// A sort key in order of removal.
 pub(super) type Turn = (bool, bool, bool, usize, NodeName);
 
-/// Returns when it is a node's turn. What it costs to disrupt counts by the pods that must move.
+/// Returns the sort key of a node. Its disruption cost is the number of pods that must move.
 pub(super) fn turn(node: &Node, pods: &[&Pod], at: Option<Timestamp>) -> Turn {
     let busy = pods.iter().filter(|pod| !pod.is_daemon).count();
     let is_protected = node.is_do_not_disrupt || pods.iter().any(|pod| pod.is_protected(at));
     (is_protected, node.stage != NodeStage::Launching, busy > 0, busy, node.name.clone())
 }
 
-/// Returns how many nodes each pool that asks for a number of them has beyond that.
+/// Returns the number of surplus nodes of each static pool.
 pub(super) fn rooms(snapshot: &Snapshot, policy: &Policy) -> BTreeMap<PoolName, usize> {
     let room = |pool: &Pool| {
         let asked = replicas::asked(pool)?;
@@ -31,7 +31,7 @@ pub(super) fn rooms(snapshot: &Snapshot, policy: &Policy) -> BTreeMap<PoolName, 
     policy.pools.values().filter_map(room).collect()
 }
 
-/// Returns that a node may be one too many, for people; nothing for one that is only imagined.
+/// Returns a message that a node may be surplus; `None` for an imagined node.
 pub(super) fn what(node: &Node, pool: &Pool, beyond: usize) -> Option<String> {
     let asked = replicas::asked(pool).filter(|_| beyond > 0 && !replicas::is_imagined(&node.name))?;
     let of = if asked == 1 { "node" } else { "nodes" };

@@ -1,13 +1,13 @@
-//! How old nodes may become.
+//! Expiry: the maximum age of nodes.
 //!
-//! What the NodeClaim says counts, and where it does not say, its pool. Without a time nothing is too old. Whether a
-//! node may go is not asked here.
+//! The NodeClaim's `expireAfter` takes precedence over its pool's. Without a time no node has expired. Never checks
+//! whether a node may be removed.
 
 use jiff::Timestamp;
 
 use crate::model::{ExpireAfter, Node, NodeStage, Pool};
 
-/// Returns what a node is too old for, from the very moment on at which it is, for people; nothing where it is not, or its age is not known.
+/// Returns a message if a node has reached its maximum age; `None` if it has not, or its age is unknown.
 pub(super) fn what(node: &Node, pool: &Pool, at: Option<Timestamp>) -> Option<String> {
     if node.claim.is_none() || node.stage != NodeStage::Initialized {
         return None;

@@ -1,7 +1,7 @@
-//! A node that is to be made, with more pods than it was made for.
+//! Adds further pods to a node that is to be created.
 //!
-//! What its own pods need of it is known by what they ask for together and by the labels that were chosen for them. Whether
-//! more pods should come to it is not asked here.
+//! The needs of its own pods are known from their total requests and from the labels chosen for them. Never decides
+//! whether pods should be added.
 
 use std::collections::BTreeSet;
 
@@ -13,11 +13,11 @@ use crate::solve::solution::NewNode;
 
 use super::trial::Scene;
 
-/// What comes to a node: what each asks for, and how many they are.
+/// Pods to add to a node: the requests of each kind, and their number.
 pub(in crate::solve) type Coming<'a> = [(&'a Ask, usize)];
 
-/// Adds what these ask for: labels get values that they leave the node, and substitutes stay that hold all in the same
-/// zone, bought the same way.
+/// Adds these pods: restricts labels to the values that they allow, and keeps the substitutes that hold all pods in the
+/// same zone with the same capacity type.
 pub(in crate::solve) fn add(scene: &Scene<'_>, node: &mut NewNode, coming: &Coming<'_>) {
     settle(scene, node, coming);
     let mut substitutes = std::mem::take(&mut node.substitutes);
@@ -31,7 +31,7 @@ pub(in crate::solve) fn add(scene: &Scene<'_>, node: &mut NewNode, coming: &Comi
     }
 }
 
-/// Returns whether a node that is this size, in the same zone and bought the same way, holds what it has and these beside it.
+/// Returns whether a node of this size, in the same zone with the same capacity type, holds its pods and these.
 pub(in crate::solve) fn holds(
     scene: &Scene<'_>,
     node: &NewNode,
@@ -44,7 +44,7 @@ pub(in crate::solve) fn holds(
     let room = kind.kind.allocatable.minus(daemons).minus(&node.requests.minus(&node.daemon_requests));
     let mut all = Resources::none();
     coming.iter().for_each(|(ask, count)| all.add(&ask.requests.times(*count)));
-    // Where nodes do not hold them it is nearly always for want of room, which is asked with little work.
+    // Nodes that do not fit nearly always lack capacity, which is cheap to check.
     if all.iter().any(|(name, amount)| amount > 0 && amount > room.get(name)) {
         return false;
     }
@@ -56,7 +56,7 @@ pub(in crate::solve) fn holds(
     coming.iter().all(|(ask, count)| existing::most(&site, ask) >= *count && site.put(ask, *count).is_ok())
 }
 
-/// Gives a node values of labels that these pods leave it, where it must have one: what was open when it was made is
+/// Gives a node the label values that these pods allow, where it needs one: labels left open when it was created are
 /// open to them too.
 fn settle(scene: &Scene<'_>, node: &mut NewNode, coming: &Coming<'_>) {
     let bought = scene.supply.bought(&node.pool, &node.size, (&node.zone, node.capacity_type));

@@ -1,6 +1,6 @@
-//! The world as it will be when a set of nodes is gone and what replaces them is there.
+//! The imagined world in which a set of nodes is removed and their replacements exist.
 //!
-//! Only the solver looks at it, to see whether anything would be left to do; it is never shown and never carried out.
+//! Used only by the solver, to check whether anything would be left to do; never shown, and never applied.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,8 +18,9 @@ use crate::solve::supply::Supply;
 use super::candidate;
 use super::trial::{Scene, marked};
 
-/// Returns the world when the target is reached. What goes is there still, as being deleted: it counts for limits while
-/// nodes are made. An empty node that nothing lets go now is there for longer, and nothing may count on its end.
+/// Returns the world once the target is reached. Removed nodes remain, marked as being deleted: they count against
+/// limits while nodes are created. An empty node that may not be removed now remains unmarked, because its removal
+/// cannot be relied on.
 pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &Target) -> Snapshot {
     let leaves = |removal: &&Removal| !is_held(scene, snapshot, removal);
     let gone = target.removed.iter().filter(leaves).map(|removal| removal.node.clone()).collect();
@@ -46,7 +47,7 @@ pub(in crate::solve) fn after(scene: &Scene<'_>, snapshot: &Snapshot, target: &T
     after
 }
 
-/// Whether budgets or the fleet let no node of its pool go for being empty now.
+/// Returns whether budgets or the fleet allow no node of its pool to be removed as empty now.
 fn is_held(scene: &Scene<'_>, snapshot: &Snapshot, removal: &Removal) -> bool {
     if removal.reason != DisruptionReason::Empty {
         return false;
@@ -56,20 +57,20 @@ fn is_held(scene: &Scene<'_>, snapshot: &Snapshot, removal: &Removal) -> bool {
     pool.is_some_and(|pool| candidate::at_once(snapshot, scene.policy, pool, removal.reason) == 0)
 }
 
-/// Returns the name of an imagined node: no real one has it, since a name has no blank.
+/// Returns the name of an imagined node. It is unique because real names contain no blank.
 pub(in crate::solve) fn name(number: usize) -> NodeName {
     NodeName::new(&*format!("{NEW}{number}"))
 }
 
-/// Returns whether a node is one that only an imagined world has.
+/// Returns whether a node exists only in an imagined world.
 pub(super) fn is_new(node: &NodeName) -> bool {
     node.as_str().starts_with(NEW)
 }
 
-/// What the names of imagined nodes begin with.
+/// Prefix of the names of imagined nodes.
 const NEW: &str = "new ";
 
-/// Returns a node to make as if it had joined under a name that no other has.
+/// Returns a node to be created as if it had joined under a unique name.
 pub(in crate::solve) fn joined(
     (policy, supply): (&Policy, &Supply<'_>),
     name: NodeName,

@@ -1,9 +1,9 @@
-//! What may go: nodes that carry nothing, nodes whose pods fit elsewhere for less, and nodes that are due.
+//! Removals: empty nodes, nodes whose pods fit elsewhere at lower cost, and due nodes.
 //!
-//! A node that goes is planned like one that is being deleted: its pods are part of the demand, and everything else
-//! is as always. So a set of nodes is judged by planning without it (`trial`), `consolidate` looks for the set that saves
-//! most, and `due` finds the nodes that differ from what is asked for, are too old or unhealthy. Nothing here drains a
-//! node or says in which order they go.
+//! A removed node is planned like one that is being deleted: its pods become part of the demand, and everything else
+//! stays as usual. So a set of nodes is evaluated by planning without it (`trial`), `consolidate` searches for the set
+//! that saves most, and `due` finds nodes that have drifted, expired or become unhealthy. Never drains a node or
+//! decides the order of removals.
 
 pub mod alone;
 mod balanced;

@@ -1,6 +1,6 @@
-//! What time decides of a world: of two moments at which it decides the same, the same may go.
+//! Time-dependent facts of a world: if two moments have the same facts, the same nodes may be removed.
 //!
-//! Every question that a rule asks about the time is asked here too. Nothing is decided by the answers.
+//! Covers every question about time that a rule asks. Never decides anything by the answers.
 
 use jiff::Timestamp;
 
@@ -11,7 +11,7 @@ use crate::snapshot::Snapshot;
 
 use super::{empty, expiry, repair};
 
-/// Why nodes may go; what is destroyed on request asks elsewhere.
+/// Reasons for removing nodes; nodes destroyed on request are checked elsewhere.
 const REASONS: [DisruptionReason; 6] = [
     DisruptionReason::Unhealthy,
     DisruptionReason::Empty,
@@ -21,23 +21,23 @@ const REASONS: [DisruptionReason; 6] = [
     DisruptionReason::Underutilized,
 ];
 
-/// What time decides.
+/// The time-dependent facts.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Moment {
     /// Whether there is a time at all.
     is_known: bool,
-    /// Which budgets of each pool hold, and what keeps its nodes back for each reason and from each change.
+    /// Which budgets of each pool are active, and what holds its nodes back for each reason and each change.
     pools: Vec<(Vec<Window>, Vec<Option<Hold>>)>,
-    /// What is said of each node for the sake of its health, its age, and how long it was quiet.
+    /// Messages about each node's health, age and quiet time.
     nodes: Vec<[Option<String>; 3]>,
-    /// Which of the pods that ask not to be disrupted still do.
+    /// Which pods with `karpenter.sh/do-not-disrupt` are still protected.
     protected: Vec<bool>,
     /// Which refusals still count.
     refused: Vec<bool>,
 }
 
 impl Moment {
-    /// Returns what a time decides of a world, whatever its own time is.
+    /// Returns the time-dependent facts of a world at a time, regardless of its own time.
     #[must_use]
     pub fn of(world: &Snapshot, policy: &Policy, at: Option<Timestamp>) -> Self {
         let of_pool = |pool: &Pool| {

@@ -1,8 +1,9 @@
-//! Nodes that others need: pods that stay have to stand beside pods that would leave their zone, or another such domain.
+//! Nodes that pods elsewhere need: removing them would separate kept pods from pods that they require in their zone or
+//! another such domain.
 //!
-//! Kubernetes asks whom a pod stands beside when it is bound, and never again. One that is left behind runs on, but once
-//! it starts again it may have no place: to save money that is not done. What is due goes all the same. Pods of one node
-//! leave it together, so that domains that are nodes need no look. Nothing is chosen here.
+//! Kubernetes checks affinity only when a pod is bound. A pod that is left behind keeps running, but may be
+//! unschedulable after a restart: that is not risked to save cost. Due nodes are removed anyway. Pods of one node leave
+//! it together, so domains that are nodes are not checked. Never chooses nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -17,7 +18,7 @@ use crate::solve::topology::{Role, Topology};
 
 use super::trial::by_name;
 
-/// Who has to stand beside whom in a larger domain than a node.
+/// Required affinity between pods in domains larger than a node.
 #[derive(Default)]
 pub(in crate::solve) struct Needs(Topology);
 
@@ -25,12 +26,12 @@ pub(in crate::solve) struct Needs(Topology);
 type Domain<'d> = (usize, &'d str);
 
 impl Needs {
-    /// Reads what pods ask for.
+    /// Reads the pods' affinity.
     pub(in crate::solve) fn of(snapshot: &Snapshot) -> Self {
         Self(Topology::of_needs(snapshot))
     }
 
-    /// Returns the nodes of a set that others need, where they go and pods come to these other nodes.
+    /// Returns the nodes of a set that others need if the set is removed and pods are placed as given.
     pub(super) fn nodes(
         &self,
         (snapshot, set): (&Snapshot, &BTreeSet<NodeName>),
@@ -60,7 +61,7 @@ impl Needs {
         leaving.iter().filter(is_needed).map(|(_, node)| (*node).clone()).collect()
     }
 
-    /// Returns the same of a target.
+    /// Like `nodes`, for the placements of a target.
     pub(in crate::solve) fn nodes_in(
         &self,
         (snapshot, set): (&Snapshot, &BTreeSet<NodeName>),
@@ -75,12 +76,12 @@ impl Needs {
         self.nodes((snapshot, set), supply, (&kept.collect::<Vec<_>>(), &target.new))
     }
 
-    /// Returns the label by which a group tells domains apart.
+    /// Returns the topology key of a role's group.
     fn key(&self, role: &Role) -> &LabelKey {
         &self.0.groups[role.group].key
     }
 
-    /// Returns what would be amiss if nobody came anywhere.
+    /// Returns the affected domains as if no pod were placed anywhere.
     fn change<'s>(&self, snapshot: &'s Snapshot, set: &BTreeSet<NodeName>) -> Change<'s> {
         let nodes = by_name(snapshot);
         let (mut left, mut met, mut leaving) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
@@ -108,15 +109,15 @@ impl Needs {
     }
 }
 
-/// What becomes of domains when a set of nodes leaves.
+/// The domains that are affected when a set of nodes is removed.
 struct Change<'s> {
-    /// Where pods stay of which all leave that they have to stand beside.
+    /// Domains with kept pods whose required pods all leave.
     left: BTreeSet<Domain<'s>>,
-    /// Where pods leave that others have to stand beside, and from which nodes.
+    /// Domains that pods leave which others may require, with the nodes that they leave.
     leaving: BTreeSet<(Domain<'s>, &'s NodeName)>,
 }
 
-/// Returns what nodes pods are placed on.
+/// Returns the pods that are placed on each node.
 pub(super) fn placed<'n>(nodes: &'n [Standing<'_>]) -> Vec<(&'n Node, &'n [PodKey])> {
     nodes.iter().map(|standing| (standing.node, &standing.placed[..])).collect()
 }

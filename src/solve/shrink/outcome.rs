@@ -1,6 +1,6 @@
-//! What comes of a set of nodes when it goes, beside the fleet where none of them goes.
+//! Evaluates the removal of a set of nodes, compared with the fleet that removes none of them.
 //!
-//! Nothing is chosen here.
+//! Never chooses nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,30 +13,31 @@ use super::balanced::Scales;
 use super::candidate::Candidate;
 use super::trial::{Scene, Stage, Trial, is_worse};
 
-/// How often a set is tried again without the nodes whose pods had no place, or are needed where they are.
+/// Maximum number of times that a set is tried again without the nodes whose pods were not placed, or are needed where
+/// they are.
 const MENDS_MAX: usize = 3;
 
-/// A set that may go.
+/// A set that may be removed.
 pub(super) struct Best {
     pub(super) leaving: BTreeSet<NodeName>,
     pub(super) trial: Trial,
-    /// What the fleet costs by the hour, with what moving is worth.
+    /// Hourly cost of the fleet plus the cost of moving.
     pub(super) score: i64,
 }
 
-/// What does not change while sets are tried.
+/// Inputs that are the same for all sets.
 pub(super) struct Known<'s> {
     pub(super) scene: &'s Scene<'s>,
     pub(super) snapshot: &'s Snapshot,
     pub(super) candidates: BTreeMap<NodeName, Candidate>,
     pub(super) scales: Scales<'s>,
-    /// What the fleet comes to where none of them goes.
+    /// The trial that removes no candidate.
     pub(super) base: Trial,
-    /// Whether the scheduler alone finds a place for all pods there, and must then find one in any other fleet.
+    /// Whether kube-scheduler alone places all pods in it, which every other fleet must then satisfy as well.
     pub(super) suits_scheduler: bool,
 }
 
-/// Returns whether the scheduler alone finds a place for all pods in the fleet without these nodes.
+/// Returns whether kube-scheduler alone places all pods in the fleet without these nodes.
 pub(super) fn suits_scheduler(
     (scene, snapshot): (&Scene<'_>, &Snapshot),
     set: &BTreeSet<NodeName>,
@@ -55,15 +56,15 @@ pub(super) fn suits_scheduler(
     scheduler::stranded(scene, snapshot, &target).is_empty()
 }
 
-/// What came of a set.
+/// The result of trying a set.
 pub(super) struct Outcome {
-    /// What was planned: the set, and what was left of it without nodes that cannot go.
+    /// The planned sets: the given one, and what was left of it without nodes that cannot be removed.
     pub(super) tried: Vec<BTreeSet<NodeName>>,
     pub(super) found: Option<Best>,
 }
 
 impl Known<'_> {
-    /// Tries a set, without the nodes that cannot go. What the set comes to may be planned already.
+    /// Tries a set without the nodes that cannot be removed. The trial of the full set may be given.
     pub(super) fn outcome(
         &self,
         stage: &mut Stage<'_>,
@@ -87,8 +88,8 @@ impl Known<'_> {
         Outcome { tried, found: None }
     }
 
-    /// Returns what the fleet costs with what moving is worth, and what it is worth that the scheduler alone finds a place
-    /// for all pods; nothing where it may not be, or saves nothing.
+    /// Returns the cost of the fleet plus the cost of moving, plus a penalty if kube-scheduler alone may no longer
+    /// place all pods; `None` if the fleet is not allowed or saves nothing.
     fn score(&self, set: &BTreeSet<NodeName>, trial: &Trial) -> Option<i64> {
         let thresholds: i64 = set.iter().map(|node| self.candidates[node].threshold()).sum();
         let base = self.base.cost;

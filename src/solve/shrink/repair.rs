@@ -1,7 +1,8 @@
-//! Nodes that have been unhealthy for longer than is put up with.
+//! Node repair: nodes that have been unhealthy for longer than tolerated.
 //!
-//! Karpenter's rules for Azure: which conditions, and for how long. Beside them a NodeClaim whose Node is gone for good. Where many nodes of a pool are unhealthy at once,
-//! replacing them would not help. Without a time nothing is unhealthy for long.
+//! Uses Karpenter's conditions and durations for Azure, and also NodeClaims whose Node is gone for good. If many nodes
+//! of a pool are unhealthy at the same time, replacing them would not help. Without a time no node is unhealthy for
+//! long.
 
 use jiff::{SignedDuration, Timestamp};
 
@@ -9,7 +10,7 @@ use crate::model::allowance::UNHEALTHY_MAX;
 use crate::model::{Node, NodeStage, Pool, Trouble};
 use crate::snapshot::Snapshot;
 
-/// Conditions, and how many minutes each is put up with.
+/// Conditions, and how many minutes each is tolerated.
 const PUT_UP_WITH: [(&str, &str, i64); 4] = [
     ("Ready", "False", 10),
     ("Ready", "Unknown", 10),
@@ -17,11 +18,10 @@ const PUT_UP_WITH: [(&str, &str, i64); 4] = [
     ("PreemptionScheduled", "True", 0),
 ];
 
-/// The taint of a node whose kubelet is not heard of.
+/// The taint of a node whose kubelet does not report.
 const UNREACHABLE: &str = "node.kubernetes.io/unreachable";
 
-/// Returns what is wrong with a node, for people; nothing where it is healthy, or it is not known for how long it is
-/// not.
+/// Returns a message about what is wrong with a node; `None` if it is healthy, or it is unknown since when it is not.
 pub(super) fn what(node: &Node, at: Option<Timestamp>) -> Option<String> {
     if node.claim.is_none() || node.stage != NodeStage::Initialized {
         return None;
@@ -40,8 +40,8 @@ pub(super) fn what(node: &Node, at: Option<Timestamp>) -> Option<String> {
     })
 }
 
-/// Returns that nothing is heard of a node any more, for people: what it carries is not known, so that it is neither empty
-/// nor underutilized. It is replaced once it is unhealthy for too long.
+/// Returns a message if a node does not report any more: its pods are unknown, so it is neither empty nor
+/// underutilized. It is replaced once it has been unhealthy for too long.
 pub(super) fn unreachable(node: &Node) -> Option<String> {
     let is_unknown = |trouble: &&Trouble| &*trouble.kind == "Ready" && &*trouble.status == "Unknown";
     let since = match node.troubles.iter().find(is_unknown) {
@@ -55,7 +55,7 @@ pub(super) fn unreachable(node: &Node) -> Option<String> {
     Some(format!("it is unreachable: {since}, so what runs there is not known"))
 }
 
-/// Returns why no node of a pool is repaired: too many are unhealthy.
+/// Returns why no node of a pool is repaired, if too many are unhealthy.
 pub(super) fn is_no_fault_of_nodes(snapshot: &Snapshot, pool: &Pool) -> Option<String> {
     let of_pool = || snapshot.nodes.iter().filter(|node| node.pool.as_ref() == Some(&pool.name));
     let (all, unhealthy) =

@@ -1,6 +1,6 @@
-//! What the fleet comes to when a set of nodes goes: planned as always, with those nodes as if they were being deleted.
+//! Plans the fleet without a set of nodes: as usual, with these nodes treated as being deleted.
 //!
-//! Nothing is chosen here.
+//! Never chooses nodes.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,10 +34,10 @@ use super::candidate::Rules;
 use super::needed::{self, Needs};
 use super::{balanced, whole};
 
-/// The most pods beside which what Karpenter comes to is looked at for every set: of few pods each counts.
+/// Maximum number of pods with which Karpenter's placement is tried for every set: with few pods, each one matters.
 const RIVAL_PODS_MAX: usize = 40;
 
-/// What is the same for every set of nodes.
+/// Inputs that are the same for every set of nodes.
 pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) policy: &'a Policy,
     pub(in crate::solve) market: &'a Market,
@@ -45,39 +45,39 @@ pub(in crate::solve) struct Scene<'a> {
     pub(in crate::solve) topology: &'a Topology,
     pub(in crate::solve) supply: &'a Supply<'a>,
     pub(in crate::solve) memo: &'a Memo,
-    /// What is remembered beside other supplies.
+    /// Caches for other supplies.
     pub(in crate::solve) memos: &'a Memos,
     pub(in crate::solve) daemons: &'a Daemons<'a>,
-    /// The pools whose budgets let an underutilized node go now.
+    /// The pools whose budgets allow an underutilized node to be removed now.
     pub(in crate::solve) lets_go: &'a BTreeSet<PoolName>,
-    /// The nodes that are empty as the world is and stay for that, whatever is imagined to come to them.
+    /// The nodes that are empty in the real world and are kept for that, whatever an imagined world places on them.
     pub(in crate::solve) stuck: &'a BTreeSet<NodeName>,
-    /// The nodes that are to go for other reasons than cost.
+    /// The nodes that are to be removed for other reasons than cost.
     pub(in crate::solve) asked: &'a BTreeSet<NodeName>,
-    /// Which pods may be evicted as the world is, whatever is imagined of it.
+    /// The evictions that are allowed in the real world, whatever an imagined world changes.
     pub(in crate::solve) evictions: &'a Evictions<'a>,
-    /// The room that is kept for pods to come.
+    /// The headroom for future pods.
     pub(in crate::solve) room: &'a Demand,
-    /// The room that is left for a scheduler that spreads pods as it likes.
+    /// The extra capacity for a scheduler that spreads pods in its own way.
     pub(in crate::solve) slack: &'a Demand,
-    /// The pods that nothing could hold, which no world has that is planned.
+    /// The pods that nothing could hold; no planned world contains them.
     pub(in crate::solve) impossible: &'a Impossible<'a>,
-    /// The pods beyond those for which limits could leave a place, which no world has that is planned.
+    /// The pods beyond the number that limits could allow; no planned world contains them.
     pub(in crate::solve) capped: &'a Capped,
-    /// Who has to stand beside whom.
+    /// Required affinity between pods.
     pub(in crate::solve) needs: &'a Needs,
-    /// Whether other ways than the plain one are looked at.
+    /// Whether approaches other than the plain one are tried.
     pub(in crate::solve) looks_further: bool,
 }
 
 impl<'a> Scene<'a> {
-    /// Returns what decides which nodes may go.
+    /// Returns the inputs that decide which nodes may be removed.
     pub(super) fn rules(&self) -> Rules<'a> {
         let Self { policy, market, book, lets_go, stuck, evictions, room, .. } = *self;
         Rules { policy, market, book, lets_go, stuck, evictions, room }
     }
 
-    /// Returns what planning of a world starts from, of which this waits and these nodes are there.
+    /// Returns the inputs for planning a world with this demand and these nodes.
     pub(in crate::solve) fn ground<'g>(
         &self,
         snapshot: &'g Snapshot,
@@ -107,35 +107,34 @@ impl<'a> Scene<'a> {
     }
 }
 
-/// What the fleet would come to.
+/// The fleet without a set of nodes.
 pub(super) struct Trial {
-    /// How many pods are on nothing, by priority.
+    /// Number of unplaced pods by priority.
     pub(super) unplaced: BTreeMap<i32, usize>,
-    /// For how many pods to come of each shape there is no room.
+    /// Number of placeholders of each shape for which there is no headroom.
     pub(super) without_room: Vec<usize>,
-    /// The nodes that are there and keep room for pods to come.
+    /// The existing nodes that hold headroom.
     pub(super) keeping: BTreeSet<NodeName>,
     /// Whether the cost is known.
     pub(super) is_priced: bool,
-    /// What the fleet counts as by the hour when the nodes are gone: what it costs, and what choosing counts beside that
-    /// for the nodes to make.
+    /// Hourly cost of the fleet once the nodes are removed, including the premiums of new nodes.
     pub(super) cost: MicroUsdPerHour,
-    /// What the VMs cost by the list, where a pool measures by that.
+    /// List price of the VMs, if a pool measures by it.
     pub(super) vms: i64,
-    /// The nodes to make.
+    /// The nodes to create.
     pub(super) new: Vec<NewNode>,
-    /// How many new nodes are of lighter pools than their pods could have when the set is gone.
+    /// Number of new nodes of lighter pools than their pods could have once the set is removed.
     pub(super) overruled: usize,
-    /// Nodes of the set, and due ones that go, some of whose pods have no place, or one on a node that has not come
-    /// up yet.
+    /// Nodes of the set, and due nodes, with a pod that is not placed or is placed on a node that is not initialized
+    /// yet.
     pub(super) stranded: BTreeSet<NodeName>,
-    /// Nodes of the set whose pods others that stay have to stand beside.
+    /// Nodes of the set with pods that kept pods require beside them.
     pub(super) needed: BTreeSet<NodeName>,
-    /// Where waiting and moved pods go on nodes that stay.
+    /// Pending and moved pods that are placed on kept nodes.
     pub(super) placed: BTreeMap<NodeName, Vec<PodKey>>,
 }
 
-/// Marks the nodes of the set, and no others of those that stay, as if they were being deleted.
+/// Marks the nodes of the set as being deleted, and none of the others.
 pub(in crate::solve) fn marked<'s>(
     snapshot: &'s Snapshot,
     leaving: &BTreeSet<NodeName>,
@@ -150,21 +149,21 @@ pub(in crate::solve) fn marked<'s>(
     Cow::Owned(shadow)
 }
 
-/// A world of which other nodes go with every trial.
+/// A world that can be planned repeatedly without different sets of nodes.
 pub(super) struct Stage<'s> {
     shadow: Snapshot,
-    /// The nodes that are being deleted whatever is tried.
+    /// The nodes that are being deleted regardless of the set.
     gone: BTreeSet<NodeName>,
-    /// Who may need a place.
+    /// The pods that may need a node.
     roster: Arc<Roster<'s>>,
-    /// What stands on each node, whatever is tried, with the node's place.
+    /// The state of each node before a trial, with the node's index.
     standing: Vec<(usize, Standing<'s>)>,
-    /// What pods are worth, where it is known from before.
+    /// Dual prices of pods from an earlier run, if known.
     appraisal: Option<Arc<Appraisal>>,
 }
 
 impl<'s> Stage<'s> {
-    /// `standing` and `roster` are what was read of the snapshot.
+    /// Creates a stage; `standing` and `roster` were read from the snapshot.
     pub(super) fn of(
         snapshot: &'s Snapshot,
         (standing, roster): (&[Standing<'s>], &Arc<Roster<'s>>),
@@ -182,19 +181,19 @@ impl<'s> Stage<'s> {
         }
     }
 
-    /// Takes pods to be worth what is known from before.
+    /// Uses known dual prices of pods.
     pub(super) fn with(self, appraisal: &Arc<Appraisal>) -> Self {
         Self { appraisal: Some(appraisal.clone()), ..self }
     }
 
-    /// Returns what pods are worth where all these nodes go.
+    /// Returns the dual prices of pods if all these nodes are removed.
     pub(super) fn appraised(&mut self, scene: &Scene<'_>, leaving: &BTreeSet<NodeName>) -> Appraisal {
         self.mark(leaving);
         let demand = self.roster.demand(|node| self.shadow.nodes[node].is_deleting);
         scene.ground(&self.shadow, (&demand, &[]), Effort::Comparison(None)).appraised()
     }
 
-    /// Marks the nodes of the set, and no others of those that stay, as if they were being deleted.
+    /// Marks the nodes of the set as being deleted, and none of the others.
     fn mark(&mut self, leaving: &BTreeSet<NodeName>) {
         for node in &mut self.shadow.nodes {
             node.is_deleting = leaving.contains(&node.name) || self.gone.contains(&node.name);
@@ -209,7 +208,7 @@ impl<'s> Stage<'s> {
         trial((scene, effort), &self.shadow, (&demand, &nodes), leaving)
     }
 
-    /// Returns what limits say of these nodes, when they go: of each the first of its pods that has no place for them.
+    /// Returns, for each removed node, the limit that keeps the first of its pods from being placed, if a limit does.
     pub(super) fn limited(
         &mut self,
         scene: &Scene<'_>,
@@ -242,12 +241,12 @@ impl<'s> Stage<'s> {
         limited
     }
 
-    /// Returns who needs a place when the marked nodes go.
+    /// Returns the pods that need a node when the marked nodes are removed.
     fn demand(&self) -> Demand {
         self.roster.demand(|node| self.shadow.nodes[node].is_deleting)
     }
 
-    /// Returns the nodes with what stands on them, as they are marked.
+    /// Returns the state of the nodes, with their current marks.
     fn nodes(&self) -> Vec<Standing<'_>> {
         let marked = |(place, standing): &(usize, Standing<'s>)| Standing {
             node: &self.shadow.nodes[*place],
@@ -297,8 +296,8 @@ fn trial(
     }
 }
 
-/// Counts the nodes of lighter pools whose pod a heavier one has room for as soon as what goes is gone: the plan after
-/// this one would make no such node.
+/// Counts new nodes of lighter pools whose pod a heavier pool can take once the removed nodes are gone: the next plan
+/// would not create them.
 fn overruled(scene: &Scene<'_>, shadow: &Snapshot, attempt: &Attempt<'_>) -> usize {
     let Attempt { finished, assigned, .. } = attempt;
     if scene.supply.tiers() < 2 || !finished.ledger.has_limits() {
@@ -310,7 +309,8 @@ fn overruled(scene: &Scene<'_>, shadow: &Snapshot, attempt: &Attempt<'_>) -> usi
     overruled::count((scene.supply, scene.topology), &left, finished.nodes.iter().zip(shapes))
 }
 
-/// Returns the nodes of the set, and due ones, that may not go: what runs there has no sure place elsewhere.
+/// Returns the nodes of the set, and due nodes, that may not be removed because a pod there is not certain to be placed
+/// elsewhere.
 fn stranded(
     shadow: &Snapshot,
     (leaving, asked): (&BTreeSet<NodeName>, &BTreeSet<NodeName>),
@@ -324,7 +324,7 @@ fn stranded(
     let early = attempt.nodes.iter().filter(|standing| standing.node.stage != NodeStage::Initialized);
     let early = early.flat_map(|standing| &standing.placed);
     let lost = barred.chain(refused).chain(held).chain(left).chain(early);
-    // Of many pods that fit nowhere none may run on what goes.
+    // Many pods may fit nowhere without any of them running on a removed node.
     let on = |pod: &'_ Pod| match &pod.place {
         PodPlace::Bound(node) => leaving.contains(node) || asked.contains(node),
         PodPlace::Waiting => false,
@@ -346,7 +346,7 @@ pub(super) fn by_name(snapshot: &Snapshot) -> BTreeMap<&NodeName, &Node> {
     snapshot.nodes.iter().map(|node| (&node.name, node)).collect()
 }
 
-/// Returns whether one leaves more pods without a place than the other, the highest priority first.
+/// Returns whether one leaves more pods unplaced than the other, comparing the highest priority first.
 pub(in crate::solve) fn is_worse(one: &BTreeMap<i32, usize>, other: &BTreeMap<i32, usize>) -> bool {
     let priorities: BTreeSet<&i32> = one.keys().chain(other.keys()).collect();
     let counts = priorities.into_iter().rev().map(|priority| {

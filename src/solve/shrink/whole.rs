@@ -1,7 +1,7 @@
-//! Whether what two steps came to is right as the one change that it is carried out as.
+//! Validates the result of two steps as the single change that is applied.
 //!
-//! What the first step placed ran already when the second was planned, and what it took of limits was taken: here all is
-//! asked again of the end. Nothing is mended.
+//! Pods that the first step placed were already running when the second was planned, and their share of limits was
+//! taken: here everything is checked again for the final state. Never repairs anything.
 
 use std::collections::BTreeMap;
 
@@ -19,15 +19,14 @@ use crate::solve::{existing, ledger, overruled};
 
 use super::trial::{Scene, marked};
 
-/// Returns whether the order of pools, the rules between pods, what nodes have and what claims must list hold of a
-/// solution.
+/// Returns whether a solution respects pool weights, rules between pods, node capacity and required choices of claims.
 pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solution: &Solution) -> bool {
     let Target { new, .. } = &solution.target;
     let is_overfull = |node: &NewNode| !node.requests.fit_in(&node.allocatable);
     if new.iter().any(is_overfull) {
         return false;
     }
-    // Room is nobody to rules between pods.
+    // Rules between pods ignore headroom.
     let mut new = new.clone();
     new.iter_mut().for_each(|node| layout::take_off(node, scene.room));
     let new = &new;
@@ -47,7 +46,7 @@ pub(in crate::solve) fn is_right(scene: &Scene<'_>, snapshot: &Snapshot, solutio
         && binds_all(scene, (world, demand), (&solution.target, (new, shapes)))
 }
 
-/// Returns the shape of the pod, or of the room, that a node was opened for.
+/// Returns the shape of the pod or placeholder that a node was opened for.
 fn opener<'s>(
     scene: &Scene<'s>,
     demand: &'s Demand,
@@ -56,8 +55,8 @@ fn opener<'s>(
     demand.shapes.get(shapes.opened_for).or_else(|| scene.room.shape_of(node.opened_for.as_ref()?))
 }
 
-/// Returns whether nodes hold their pods as what they are bought as: more may come to them than is sure of a node that
-/// is there.
+/// Returns whether new nodes hold their pods as what is bought: the second step treats them as existing nodes, which
+/// may take more.
 fn hold_theirs<'n>(
     scene: &Scene<'_>,
     demand: &Demand,
@@ -71,7 +70,7 @@ fn hold_theirs<'n>(
     })
 }
 
-/// Returns what limits leave beside these nodes that are there and these to make.
+/// Returns the remaining limits beside these existing nodes and these nodes to create.
 pub(in crate::solve) fn left<'n>(
     scene: &Scene<'_>,
     nodes: impl Iterator<Item = &'n Node> + Clone,
@@ -90,7 +89,7 @@ pub(in crate::solve) fn left<'n>(
     left
 }
 
-/// Returns whether Kubernetes would bind all pods where the target has them.
+/// Returns whether Kubernetes would bind all pods to the nodes in the target.
 fn binds_all(
     scene: &Scene<'_>,
     (world, demand): (&Snapshot, &Demand),

@@ -1,6 +1,6 @@
-//! What the pods of a node are worth: what they would cost if everything that may go were packed anew.
+//! Estimates the value of a node's pods: their cost if all removable nodes were repacked.
 //!
-//! A guess by which sets of nodes are tried, never a reason for a removal by itself.
+//! Only guides which sets of nodes are tried; never a reason for a removal by itself.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,12 +10,12 @@ use crate::snapshot::Snapshot;
 
 use super::trial::Trial;
 
-/// Parts into which shares are divided, so that integers suffice.
+/// Fixed-point scale of shares, so that integers suffice.
 const SCALE: i128 = 1 << 20;
 
-/// Returns what the pods of each node are worth by the hour, in millionths of a dollar: each new node's price is
-/// shared out among its pods by what they take of it, and pods of one content are worth the same; what found a free
-/// place costs nothing.
+/// Returns the hourly value of each node's pods, in millionths of a dollar. Each new node's price is divided among its
+/// pods by their share of its capacity, and pods with the same spec have the same value; pods placed in free capacity
+/// cost nothing.
 pub(super) fn by_node(snapshot: &Snapshot, anew: &Trial) -> BTreeMap<NodeName, i128> {
     let contents = Contents::of(snapshot);
     let mut sums: Vec<(i128, i128)> = vec![(0, 0); contents.specs.len()];
@@ -46,7 +46,7 @@ pub(super) fn by_node(snapshot: &Snapshot, anew: &Trial) -> BTreeMap<NodeName, i
     worth
 }
 
-/// The pods of a snapshot, by name, each with the number of its content.
+/// The pods of a snapshot, by name, each with the index of its spec.
 struct Contents<'s> {
     pods: Vec<(&'s Pod, usize)>,
     specs: Vec<&'s PodSpec>,
@@ -56,7 +56,7 @@ impl<'s> Contents<'s> {
     fn of(snapshot: &'s Snapshot) -> Self {
         let mut specs: Vec<&PodSpec> = Vec::new();
         let mut numbers: BTreeMap<&PodSpec, usize> = BTreeMap::new();
-        // Pods of a workload share one value, so that few contents are compared in full.
+        // Pods of a workload share one allocation, so few specs are compared in full.
         let mut by_address: BTreeMap<usize, usize> = BTreeMap::new();
         let number = |pod: &'s Pod| {
             let content = by_address.entry(Arc::as_ptr(&pod.spec).addr()).or_insert_with(|| {
@@ -78,7 +78,7 @@ impl<'s> Contents<'s> {
     }
 }
 
-/// Returns how much of a node a pod takes, summed over what it asks for.
+/// Returns the share of a node that a pod takes, summed over its requested resources.
 fn share(asked: &Resources, room: &Resources) -> i128 {
     let parts = asked.iter().filter(|(name, _)| room.get(name) > 0);
     let parts = parts.map(|(name, amount)| i128::from(amount) * SCALE / i128::from(room.get(name)));

@@ -1,6 +1,6 @@
-//! A conflict in words: of which sizes, what none of them has, and the values that exist instead.
+//! Describes a conflict as a message: the sizes concerned, what none of them has, and the available values.
 //!
-//! It must never find what conflicts: [`super::conflict`] does.
+//! Never finds conflicts: [`super::conflict`] does.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,15 +14,16 @@ use super::PoolSupply;
 use super::conflict::{By, Clause, Conflict, Row, clauses};
 use super::emptied::{beyond, giver};
 
-/// How many values are listed; of more, those next to what is asked for are.
+/// Maximum number of listed values; of more, those nearest to the requirement are listed.
 const VALUES_NAMED_MAX: usize = 8;
 
-/// Says what of a pool's own requirements leaves it nothing.
+/// Describes which of a pool's own requirements exclude every size.
 pub(super) fn of_pool(conflict: &Conflict<'_>, (pool, offered): (&Pool, &Offered)) -> String {
     Told::of(conflict).sentence((pool, offered))
 }
 
-/// Says what a pod and a pool ask for that leaves the pod nothing of the pool; `None` where no requirements conflict.
+/// Describes which requirements of a pod and a pool together exclude every size of the pool; `None` if no requirements
+/// conflict.
 #[must_use]
 pub(in crate::solve) fn pod_at_pool(pool: &PoolSupply<'_>, wanted: &Requirements) -> Option<Miss> {
     let mut asked = clauses(By::Pod, wanted);
@@ -38,9 +39,9 @@ pub(in crate::solve) fn pod_at_pool(pool: &PoolSupply<'_>, wanted: &Requirements
 /// The parts of a sentence about a conflict.
 struct Told<'c, 'a> {
     conflict: &'c Conflict<'a>,
-    /// What is asked of the sizes that the sentence is about, label by label.
+    /// The requirements on the sizes that the sentence is about, label by label.
     subject: Vec<(LabelKey, Requirement)>,
-    /// What none of these has; `None` where the class cannot use any.
+    /// The requirement that none of these meets; `None` if the class cannot use any.
     missing: Option<(LabelKey, Requirement)>,
 }
 
@@ -78,7 +79,7 @@ impl<'c, 'a> Told<'c, 'a> {
         if more.is_empty() { has } else { format!("{has}; {}", more.join("; ")) }
     }
 
-    /// Says which part the pod asks for and which the pool, where both do.
+    /// Describes which part the pod requires and which the pool, if both are involved.
     fn shares(&self) -> String {
         let asked = |whose: By| -> Vec<String> {
             let own = self.conflict.clauses.iter().filter(|clause| clause.by() == Some(whose));
@@ -91,7 +92,7 @@ impl<'c, 'a> Told<'c, 'a> {
         format!("; the pod asks for {}, the pool for {}", pod.join(" and "), pool.join(" and "))
     }
 
-    /// Returns what meets all but what is asked of a label, or but the class.
+    /// Returns the rows that meet everything but the requirements on a label, or but the class.
     fn rows(&self, key: Option<&LabelKey>) -> impl Iterator<Item = &Row<'a>> {
         let clauses = self.conflict.clauses.iter().enumerate();
         let left_out: Vec<usize> =
@@ -100,7 +101,7 @@ impl<'c, 'a> Told<'c, 'a> {
     }
 }
 
-/// Puts together what is asked of each label, in the order in which the labels first come.
+/// Merges the requirements on each label, in the order in which the labels first appear.
 fn merged<'c>(labels: impl Iterator<Item = (&'c LabelKey, &'c Requirement)>) -> Vec<(LabelKey, Requirement)> {
     let mut merged: Vec<(LabelKey, Requirement)> = Vec::new();
     for (key, wanted) in labels {
@@ -112,7 +113,7 @@ fn merged<'c>(labels: impl Iterator<Item = (&'c LabelKey, &'c Requirement)>) -> 
     merged
 }
 
-/// Names the sizes of which something is said: `no spot F size with 8 vCPU in zone …`.
+/// Describes the sizes that a sentence is about: `no spot F size with 8 vCPU in zone …`.
 fn sizes(subject: &[(LabelKey, Requirement)]) -> String {
     let (mut before, mut after, mut zone) = (Vec::new(), Vec::new(), None);
     for (key, wanted) in subject {
@@ -135,7 +136,7 @@ fn sizes(subject: &[(LabelKey, Requirement)]) -> String {
     before.join(" ")
 }
 
-/// Says where or how something is offered.
+/// Describes where or how something is offered.
 fn place(key: &LabelKey, wanted: &Requirement) -> String {
     match (key.as_str(), values_or(wanted)) {
         (label::CAPACITY_TYPE, Some(values)) => format!("as {values}"),
@@ -147,7 +148,7 @@ fn place(key: &LabelKey, wanted: &Requirement) -> String {
     }
 }
 
-/// Says what somebody asks for, standing alone.
+/// Describes a single requirement on its own.
 fn asked_for(key: &LabelKey, wanted: &Requirement) -> String {
     match (key.as_str(), values_or(wanted)) {
         (label::ARCH | label::CAPACITY_TYPE, Some(values)) => values,
@@ -158,7 +159,7 @@ fn asked_for(key: &LabelKey, wanted: &Requirement) -> String {
     }
 }
 
-/// Says what a label is to be: `8 vCPU`, `` `sku-version` 5 ``, `more than 4 and fewer than 8 vCPU`.
+/// Describes the required value of a label: `8 vCPU`, `` `sku-version` 5 ``, `more than 4 and fewer than 8 vCPU`.
 fn phrase(key: &LabelKey, wanted: &Requirement) -> String {
     let name = format!("`{}`", key.as_str().strip_prefix("karpenter.azure.com/").unwrap_or(key.as_str()));
     if matches!(key.as_str(), label::INSTANCE_TYPE | label::SKU_NAME)
@@ -188,7 +189,7 @@ fn range((least, most): (Option<i64>, Option<i64>), (above, below): (&str, &str)
     least.into_iter().chain(most).collect::<Vec<_>>().join(" and ")
 }
 
-/// Returns what a number of a label counts, where that needs no name of the label.
+/// Returns the unit of a numeric label, if the unit makes the label's name unnecessary.
 fn unit(key: &LabelKey) -> Option<&'static str> {
     match key.as_str() {
         label::SKU_CPU | label::AKS_SKU_CPU => Some("vCPU"),
@@ -209,7 +210,7 @@ fn ticked(wanted: &Requirement) -> String {
     listed(values.iter().map(String::as_str))
 }
 
-/// Lists values, the first few of many.
+/// Lists values, or the first ones if there are many.
 fn listed<'v>(values: impl Iterator<Item = &'v str>) -> String {
     let mut values: Vec<&str> = values.collect();
     values.sort_by_key(|value| (value.parse::<i64>().ok(), *value));
@@ -222,7 +223,7 @@ fn listed<'v>(values: impl Iterator<Item = &'v str>) -> String {
     }
 }
 
-/// Names the values that there are instead, numbers by their size: all of few, else those next to what is asked for.
+/// Lists the available values, numbers by size: all if they are few, else those nearest to the requirement.
 #[must_use]
 pub(in crate::solve) fn instead(
     (key, wanted): (&LabelKey, &Requirement),
@@ -232,7 +233,7 @@ pub(in crate::solve) fn instead(
     let mut left: Vec<&str> =
         values.iter().map(|value| &**value).filter(|value| !is_refused(value)).collect();
     left.sort_by_key(|value| (value.parse::<i64>().ok(), *value));
-    // Between two ends only the values on either side matter.
+    // For a range only the values on either side matter.
     let is_gap = matches!(wanted.bounds(), (Some(_), Some(_)));
     if left.is_empty() {
         return None;
@@ -261,7 +262,7 @@ pub(in crate::solve) fn instead(
     })
 }
 
-/// Returns the values next to what is asked for: the numbers on both sides, or the text that reads most like one.
+/// Returns the values nearest to the requirement: the numbers on both sides, or the most similar text.
 fn beside<'v>(wanted: &Requirement, sorted: &[&'v str]) -> Vec<&'v str> {
     let numbers: Option<Vec<i64>> = sorted.iter().map(|value| value.parse().ok()).collect();
     let asked = || wanted.listed().into_iter().flatten();
@@ -282,7 +283,7 @@ fn beside<'v>(wanted: &Requirement, sorted: &[&'v str]) -> Vec<&'v str> {
     };
     let pairs = asked().flat_map(|text| sorted.iter().map(move |value| (text, *value)));
     let measured = pairs.map(|(text, value)| (distance(text, value), text, value));
-    // What shares no letter with it is not near.
+    // A value that shares no letter with it is not near.
     let near = measured.filter(|(distance, text, _)| *distance < text.chars().count());
     near.min_by_key(|(distance, _, value)| (*distance, *value))
         .map(|(_, _, value)| value)
@@ -290,7 +291,7 @@ fn beside<'v>(wanted: &Requirement, sorted: &[&'v str]) -> Vec<&'v str> {
         .collect()
 }
 
-/// Writes a value as it stands in a sentence.
+/// Formats a value for a sentence.
 fn shown(key: &LabelKey, value: &str) -> String {
     match key.as_str() {
         label::ZONE if value == NO_ZONE => "no zone".to_owned(),

@@ -1,7 +1,7 @@
-//! The smallest set of requirements that nothing on sale meets together.
+//! Minimum conflict: the smallest set of requirements that nothing on sale meets together.
 //!
-//! Who asks for what is a list of clauses; what is on sale either meets a clause or not. Nothing here decides what a
-//! pool may use, and nothing here is put into words.
+//! Requirements are a list of clauses, and each offering either meets a clause or not. Never decides what a pool may
+//! use, and never phrases messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,12 +9,12 @@ use std::sync::Arc;
 use crate::catalog::Offered;
 use crate::model::{InstanceType, LabelKey, Offering, Operator, Requirement, Requirements, label};
 
-/// Up to how many clauses the smallest set is searched for in full: larger ones tell a person little, and are only
-/// made so that no clause can be left out.
+/// Maximum number of clauses for which the smallest set is searched exhaustively: larger sets tell a user little, and
+/// are only reduced until no clause can be dropped.
 const FULL_SEARCH_MAX: usize = 4;
 
-/// Labels from what a size is called to where it is bought. Where several sets are equally small, the first ones are
-/// blamed; within a set the first ones say of what, and the last one what is missing.
+/// Labels from a size's name to where it is bought. Among equally small sets, the first labels are blamed; within a
+/// set, the first ones describe the sizes and the last one is what is missing.
 const BROAD_TO_NARROW: [&str; 13] = [
     label::INSTANCE_TYPE,
     label::SKU_NAME,
@@ -31,10 +31,10 @@ const BROAD_TO_NARROW: [&str; 13] = [
     label::ZONE,
 ];
 
-/// How many of [`BROAD_TO_NARROW`] come before labels that are not in it.
+/// Number of labels in [`BROAD_TO_NARROW`] that come before labels that are not in it.
 const BEFORE_OTHERS: usize = 11;
 
-/// Who asks for something of a new node.
+/// Origin of a requirement on a new node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum By {
     /// A pod, or a volume of it.
@@ -43,16 +43,16 @@ pub(super) enum By {
     Pool,
 }
 
-/// One thing that is asked of a new node, which no part of it could be left out of.
+/// An indivisible requirement on a new node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Clause {
-    /// What a label is to be.
+    /// The required value of a label.
     Label {
-        /// Who asks.
+        /// Origin of the requirement.
         by: By,
         /// The label.
         key: LabelKey,
-        /// What it is to be.
+        /// The required value.
         wanted: Requirement,
     },
     /// That the pool's AKSNodeClass can use the size.
@@ -60,7 +60,7 @@ pub(super) enum Clause {
 }
 
 impl Clause {
-    /// Returns the place of the clause among those of a set, from what says of which sizes to what is missing.
+    /// Returns the rank of the clause within a set, from those that describe the sizes to the one that is missing.
     pub(super) fn rank(&self) -> usize {
         let Self::Label { key, .. } = self else { return usize::MAX };
         match BROAD_TO_NARROW.iter().position(|known| *known == key.as_str()) {
@@ -70,7 +70,7 @@ impl Clause {
         }
     }
 
-    /// Returns who asks; nobody does for what the class can use.
+    /// Returns the origin of the requirement; `None` for the class.
     pub(super) const fn by(&self) -> Option<By> {
         match self {
             Self::Label { by, .. } => Some(*by),
@@ -78,7 +78,7 @@ impl Clause {
         }
     }
 
-    /// Returns the label that it is about, with what that is to be.
+    /// Returns the label of the clause with its required value.
     pub(super) const fn label(&self) -> Option<(&LabelKey, &Requirement)> {
         match self {
             Self::Label { key, wanted, .. } => Some((key, wanted)),
@@ -86,7 +86,7 @@ impl Clause {
         }
     }
 
-    /// Returns the label that it is about.
+    /// Returns the label of the clause.
     pub(super) const fn key(&self) -> Option<&LabelKey> {
         match self {
             Self::Label { key, .. } => Some(key),
@@ -95,7 +95,7 @@ impl Clause {
     }
 }
 
-/// Returns what requirements ask for, clause by clause: the ends of a range are two, since one of them may be to blame.
+/// Splits requirements into clauses: the two ends of a range are separate clauses, because one of them may be to blame.
 pub(super) fn clauses(by: By, requirements: &Requirements) -> Vec<Clause> {
     let of_label = |(key, wanted): (&LabelKey, &Requirement)| {
         let parts = parts(wanted).into_iter();
@@ -115,32 +115,32 @@ fn parts(wanted: &Requirement) -> Vec<Requirement> {
     if parts.is_empty() { vec![wanted.clone()] } else { parts }
 }
 
-/// A way to have a size.
+/// A size with one of its offerings.
 #[derive(Clone, Debug)]
 pub(super) struct Row<'a> {
     /// The size.
     pub(super) kind: &'a InstanceType,
     /// How it is bought.
     pub(super) offering: &'a Offering,
-    /// The place of the set of clauses that it does not meet.
+    /// The index of its set of unmet clauses.
     set: usize,
 }
 
-/// Clauses that nothing meets together: without any one of them, something would.
+/// Clauses that nothing meets together, although something meets them without any one of them.
 #[derive(Clone, Debug)]
 pub(super) struct Conflict<'a> {
     /// The clauses, by [`Clause::rank`].
     pub(super) clauses: Vec<Clause>,
-    /// The places of these among all that were given, in the same order.
+    /// The indices of these among all given clauses, in the same order.
     places: Vec<usize>,
     rows: Vec<Row<'a>>,
-    /// The sets of clauses that rows leave unmet, by their places.
+    /// The sets of clauses, by index, that rows do not meet.
     sets: Vec<Vec<usize>>,
 }
 
 impl<'a> Conflict<'a> {
-    /// Finds the smallest set of clauses that nothing meets of what is offered and can be had now; `None` where
-    /// something meets all, or nothing can be had at all.
+    /// Finds the smallest set of clauses that no available offering meets together; `None` if an offering meets all, or
+    /// nothing is available at all.
     pub(super) fn of(clauses: Vec<Clause>, offered: &'a Offered) -> Option<Self> {
         let mut clauses = clauses;
         clauses.push(Clause::Class);
@@ -154,7 +154,7 @@ impl<'a> Conflict<'a> {
         Some(Self { clauses, places, rows, sets })
     }
 
-    /// Returns the ways to have a size that meet all but these clauses of the set, given by their places in it.
+    /// Returns the rows that meet all clauses of the set but these, given by their indices in it.
     pub(super) fn without(&self, left_out: Vec<usize>) -> impl Iterator<Item = &Row<'a>> {
         let left_out: Vec<usize> = left_out.iter().map(|place| self.places[*place]).collect();
         let others = move |unmet: &&usize| self.places.contains(unmet) && !left_out.contains(unmet);
@@ -163,7 +163,7 @@ impl<'a> Conflict<'a> {
 }
 
 impl Row<'_> {
-    /// Returns the values of a label that a node of it may have.
+    /// Returns the values of a label that a node of this row may have.
     pub(super) fn values(&self, key: &LabelKey) -> Vec<Arc<str>> {
         let listed = |labels: &Requirements| labels.get(key.as_str())?.listed().cloned();
         match key.as_str() {
@@ -177,15 +177,15 @@ impl Row<'_> {
     }
 }
 
-/// The ways to have a size, and the sets of clauses that any of them leaves unmet.
+/// The sizes with their offerings, and the sets of clauses that they do not meet.
 struct Table<'a> {
     rows: Vec<Row<'a>>,
     sets: Vec<Vec<usize>>,
 }
 
 impl<'a> Table<'a> {
-    /// Reads what can be had now, and what the class alone keeps from it. Few offerings differ in their labels and few
-    /// sizes in what they do not meet, so that each is looked at once.
+    /// Reads the available offerings, including those that only the class rules out. Few offerings differ in their
+    /// labels and few sizes in their unmet clauses, so each distinct one is checked once.
     fn of(clauses: &[Clause], offered: &'a Offered) -> Self {
         let class = clauses.iter().position(|clause| *clause == Clause::Class);
         let mut placements: Vec<(&Offering, Vec<usize>)> = Vec::new();
@@ -219,8 +219,8 @@ fn is_placed_alike(one: &Offering, other: &Offering) -> bool {
         && one.requirements == other.requirements
 }
 
-/// Returns the clauses that these labels do not meet. A label that is not there is met, as where a pool is asked what
-/// it may use.
+/// Returns the clauses that these labels do not meet. A missing label is met, as when selecting the sizes that a pool
+/// may use.
 fn unmet(clauses: &[Clause], labels: &Requirements) -> Vec<usize> {
     let is_unmet = |clause: &Clause| match clause {
         Clause::Class => false,
@@ -232,7 +232,7 @@ fn unmet(clauses: &[Clause], labels: &Requirements) -> Vec<usize> {
     (0..clauses.len()).filter(|place| is_unmet(&clauses[*place])).collect()
 }
 
-/// Leaves out those that hold all of another: whatever has a clause of that has one of them.
+/// Drops sets that contain another one: every hit of the smaller set hits them as well.
 fn least(unmet: BTreeSet<&Vec<usize>>) -> Vec<&Vec<usize>> {
     let mut by_length: Vec<&Vec<usize>> = unmet.into_iter().collect();
     by_length.sort_by_key(|unmet| unmet.len());
@@ -245,8 +245,8 @@ fn least(unmet: BTreeSet<&Vec<usize>>) -> Vec<&Vec<usize>> {
     least
 }
 
-/// Returns the smallest set of clauses of which every way leaves one unmet; beyond [`FULL_SEARCH_MAX`] one that no
-/// clause can be left out of.
+/// Returns a minimum hitting set: the smallest set of clauses of which every row leaves one unmet. Beyond
+/// [`FULL_SEARCH_MAX`], returns a hitting set from which no clause can be dropped.
 fn smallest(unmet: &[&Vec<usize>], clauses: usize) -> Vec<usize> {
     for most in 1..=FULL_SEARCH_MAX {
         let mut chosen = Vec::new();
@@ -256,7 +256,7 @@ fn smallest(unmet: &[&Vec<usize>], clauses: usize) -> Vec<usize> {
         }
     }
     let mut kept: Vec<usize> = (0..clauses).collect();
-    // The narrowest first: the broad ones say of what.
+    // Drops the narrowest first, because the broad ones describe the sizes.
     for place in (0..clauses).rev() {
         let others = |unmet: &&Vec<usize>| unmet.iter().any(|one| *one != place && kept.contains(one));
         if unmet.iter().all(others) {
@@ -266,7 +266,7 @@ fn smallest(unmet: &[&Vec<usize>], clauses: usize) -> Vec<usize> {
     kept
 }
 
-/// Returns whether so many more clauses leave nothing, with which.
+/// Returns whether up to `more` further clauses exclude everything, and adds them to `chosen`.
 fn is_blocked(unmet: &[&Vec<usize>], more: usize, chosen: &mut Vec<usize>) -> bool {
     let is_open = |unmet: &&&Vec<usize>| !unmet.iter().any(|place| chosen.contains(place));
     let Some(open) = unmet.iter().filter(is_open).min_by_key(|unmet| unmet.len()) else { return true };
@@ -300,7 +300,7 @@ mod tests {
 
     #[test]
     fn a_pair_is_found_before_three() {
-        // Without 1 and 3 together nothing is left; so it is without 0, 2 and 4.
+        // Clauses 1 and 3 together exclude everything, and so do 0, 2 and 4.
         assert_eq!(found(&[&[0, 1], &[1, 2], &[3, 4], &[2, 3], &[0, 3]], 5), [1, 3]);
     }
 

@@ -1,6 +1,6 @@
-//! Which of a pool's own requirements leave it without any size, and the values that come nearest.
+//! Finds which of a pool's own requirements exclude every size, and the nearest values.
 //!
-//! Nothing here decides what a pool may use.
+//! Never decides what a pool may use.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::solve::fit::{Miss, Rule};
 use super::blame;
 use super::conflict::{By, Conflict, clauses};
 
-/// Says why nothing of what is offered can be had by a pool that asks for `base`.
+/// Explains why a pool that requires `base` can use nothing of the offer.
 #[must_use]
 pub(super) fn why(pool: &Pool, base: &Requirements, offered: &Offered) -> Miss {
     let because = match Conflict::of(clauses(By::Pool, base), offered) {
@@ -22,7 +22,7 @@ pub(super) fn why(pool: &Pool, base: &Requirements, offered: &Offered) -> Miss {
     Miss::new(Rule::PoolRequirements, because)
 }
 
-/// Says which field gives nodes a label that no size has as it is.
+/// Returns the field that gives nodes a label that no size has by itself.
 #[must_use]
 pub fn giver(key: &LabelKey) -> Option<&'static str> {
     match key.as_str() {
@@ -38,7 +38,7 @@ pub fn giver(key: &LabelKey) -> Option<&'static str> {
     }
 }
 
-/// Names the largest or smallest number there is, where what is wanted lies beyond it.
+/// Returns the largest or smallest available number, if the requirement lies beyond it.
 #[must_use]
 pub fn beyond(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<String> {
     let numbers = || values.iter().filter_map(|value| value.parse::<i64>().ok());
@@ -50,8 +50,8 @@ pub fn beyond(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<Strin
     }
 }
 
-/// Names the numbers on either side of one that is not there: digits that look alike are no slip. `None` where not all
-/// are numbers, or where there is none.
+/// Returns the numbers on either side of an unavailable one: similar digits are no typo. Returns `None` if some value
+/// is not a number, or there are none.
 #[must_use]
 pub fn nearest_numbers(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Option<String> {
     let number = |text: &Arc<str>| text.parse::<i64>().ok();
@@ -68,7 +68,7 @@ pub fn nearest_numbers(wanted: &Requirement, values: &BTreeSet<Arc<str>>) -> Opt
     Some(format!("the nearest {are} {}", sides.join(" and ")))
 }
 
-/// Names the numbers on either side of one that nothing has, of the sizes that all else of what a pool asks for leaves.
+/// Returns the numbers on either side of an unavailable one, among sizes that meet the pool's other requirements.
 #[must_use]
 pub fn nearest_left(
     (key, wanted): (&LabelKey, &Requirement),
@@ -78,8 +78,8 @@ pub fn nearest_left(
     nearest_numbers(wanted, &values_without(base, types, key))
 }
 
-/// Says that no set of requirements is to blame alone: nothing can be had, or labels of several values meet each
-/// requirement and never all at once.
+/// Explains that no set of requirements is to blame: nothing is available, or labels with several values meet each
+/// requirement but never all together.
 fn of_all(base: &Requirements, types: &[InstanceType]) -> String {
     let all: Vec<String> = base
         .iter()

@@ -1,6 +1,6 @@
-//! What a pool's own requirements exclude of what can be had: for whoever says what would help.
+//! Finds available sizes that a pool's own requirements exclude, to suggest what would help.
 //!
-//! Nothing here is bought.
+//! Never buys anything.
 
 use crate::model::{
     CapacityType, InstanceType, LabelKey, MicroUsdPerHour, Offering, Requirement, Requirements, label,
@@ -10,19 +10,20 @@ use crate::solve::fit::labels;
 
 use super::{PoolSupply, named, placement};
 
-/// A way to have a size that the pool does not take.
+/// An offering of a size that the pool excludes.
 pub struct Excluded<'p> {
     /// The size.
     pub kind: &'p InstanceType,
-    /// How it could be had.
+    /// The offering.
     pub offering: &'p Offering,
     /// The requirement of the pool that excludes it.
     pub by: (&'p LabelKey, &'p Requirement),
 }
 
 impl<'a> PoolSupply<'a> {
-    /// Returns the cheapest way by the list that one requirement of the pool excludes, that is left to be had, and in which an
-    /// empty node would hold such a pod: where there is one, one that is `bought` so.
+    /// Returns the offering with the lowest list price that exactly one requirement of the pool excludes, that
+    /// `is_left` accepts, and whose empty node would hold such a pod. Prefers offerings with the capacity type
+    /// `bought`.
     pub fn excluded<'p>(
         &'p self,
         (ask, bought): (&Ask, CapacityType),
@@ -47,12 +48,12 @@ impl<'a> PoolSupply<'a> {
             let is_met = labels::are_met(&ask.alternatives, &labels, &self.undefined());
             (is_named && is_met).then_some(Excluded { kind, offering, by })
         };
-        // What runs on one architecture may not on another.
+        // A pod that runs on one architecture may not run on another.
         let is_alike = |way: &Excluded<'_>| way.by.0.as_str() != label::ARCH;
         ways.iter().filter_map(excluded).find(is_alike).or_else(|| ways.iter().find_map(excluded))
     }
 
-    /// Returns the only requirement that excludes a way, and what the labels of such a node would be without it.
+    /// Returns the only requirement that excludes an offering, and the labels that its node would have without it.
     fn without_one<'p>(
         &'p self,
         kind: &InstanceType,

@@ -1,7 +1,7 @@
-//! What can be bought for whom: pools, sizes and offerings that are left after policy.
+//! Supply: the pools, sizes and offerings that may be bought under the policy.
 //!
-//! Offerings that cannot be had now are out, and so are burstable and HPC sizes that nobody names. Nothing
-//! here compares prices or chooses.
+//! Unavailable offerings are excluded, and so are burstable and HPC sizes that no requirement names. Never compares
+//! prices or chooses.
 
 pub(super) mod blame;
 mod conflict;
@@ -36,12 +36,12 @@ use reach::{Reach, Tables};
 /// Everything that may be bought.
 #[derive(Clone, Debug)]
 pub struct Supply<'a> {
-    /// The pools that nodes may be made of: the heaviest first, equal ones by name from the end, as Karpenter
-    /// tries them.
+    /// The pools that nodes may be created from: the heaviest first, equal ones by name in reverse, as Karpenter tries
+    /// them.
     pub pools: Vec<PoolSupply<'a>>,
-    /// The static pools (`replicas`), which make no node for a pod, each with its number of nodes.
+    /// The static pools (`replicas`), which create no node for a pod, each with its number of nodes.
     pub fixed: BTreeMap<PoolName, u64>,
-    /// Pools that nothing is made of, and the like.
+    /// Warnings, such as about pools that create no nodes.
     pub warnings: Vec<Warning>,
 }
 
@@ -50,23 +50,23 @@ pub struct Supply<'a> {
 pub struct PoolSupply<'a> {
     /// The pool.
     pub pool: &'a Pool,
-    /// Its place among the weights: 0 is the heaviest.
+    /// Its index among the distinct weights: 0 is the heaviest.
     pub tier: usize,
-    /// What its nodes are before a size is chosen.
+    /// The requirements of its nodes before a size is chosen.
     pub base: Requirements,
     /// The sizes that it may use, by name.
     pub kinds: Vec<Kind<'a>>,
     /// The sizes that it may not use, by name, with the reason.
     pub left_out: Vec<(SkuName, Miss)>,
-    /// How many distinct values of labels its nodes must be a choice among.
+    /// How many distinct values of labels `minValues` requires for its nodes.
     pub variety: Vec<Asked>,
-    /// What is made of that where fewer can be had.
+    /// What happens if fewer values are available.
     pub min_values_policy: MinValuesPolicy,
-    /// What its class is offered, whatever the pool asks for.
+    /// The offer to its class, regardless of the pool's requirements.
     pub offered: &'a Offered,
-    /// Why it may use no size at all, where that is so.
+    /// Why it may use no size at all, if so.
     pub emptied: Option<Miss>,
-    /// What daemonsets take, by number.
+    /// The distinct overheads of DaemonSets, by number.
     pub overheads: Vec<Overhead>,
     well_known: &'a BTreeSet<LabelKey>,
     tables: Tables,
@@ -77,46 +77,46 @@ pub struct PoolSupply<'a> {
 pub struct Kind<'a> {
     /// The instance type.
     pub kind: &'a InstanceType,
-    /// How it can be had now, as far as the pool agrees.
+    /// Its available offerings that the pool allows.
     pub offerings: Vec<Usable<'a>>,
-    /// Whether it serves only pods that name it: burstable and HPC sizes of a pool that does not.
+    /// Whether it serves only pods that name it: burstable and HPC sizes of a pool that does not name them.
     pub needs_name: bool,
-    /// How many volumes of each driver its nodes take, where that is limited.
+    /// Maximum number of volumes per driver on its nodes, if limited.
     pub slots: Slots,
-    /// Whether it is an estimate how many of Azure's disks they take.
+    /// Whether the maximum number of Azure disks is an estimate.
     pub is_slots_estimate: bool,
 }
 
-/// A way to have a size.
+/// An offering of a size.
 #[derive(Clone, Debug)]
 pub struct Usable<'a> {
     /// The offering.
     pub offering: &'a Offering,
-    /// The number of what its labels are.
+    /// The number of its set of labels.
     pub placement: usize,
-    /// What a node of it costs.
+    /// The price of its nodes.
     pub quote: Quote,
-    /// What choosing counts beside what it costs.
+    /// The premium that is added to the price when choosing.
     pub premium: MicroUsdPerHour,
-    /// The number of what daemonsets take of it.
+    /// The number of its overhead of DaemonSets.
     pub overhead: usize,
 }
 
 impl Usable<'_> {
-    /// Returns a VM of a size that is bought so, as limits count it.
+    /// Returns a VM of a size in this offering, as limits count it.
     #[must_use]
     pub fn vm<'k>(&self, kind: &Kind<'k>) -> Vm<'k> {
         let price = self.quote.effective.known();
         Vm { kind: kind.kind, capacity_type: self.offering.capacity_type, price }
     }
 
-    /// Returns what the way counts as when new nodes are chosen; `None` where nobody knows what it costs.
+    /// Returns the price including the premium, by which new nodes are chosen; `None` if the price is unknown.
     #[must_use]
     pub fn choice_price(&self) -> Option<MicroUsdPerHour> {
         self.weighed().1
     }
 
-    /// Returns what the way costs and what it counts as.
+    /// Returns the price without and with the premium.
     #[must_use]
     pub fn weighed(&self) -> Weighed {
         let price = self.quote.effective.known();
@@ -125,14 +125,14 @@ impl Usable<'_> {
 }
 
 impl<'a> Supply<'a> {
-    /// Gathers what the policy's pools may buy on this market.
+    /// Collects what the policy's pools may buy on this market.
     #[must_use]
     pub fn of(policy: &'a Policy, market: &'a Market, book: &PriceBook<'_>, daemons: &Daemons<'_>) -> Self {
         let pools = policy.pools.values().filter(|pool| pool.replicas.is_none());
         Self::gathered((policy, pools), (market, book, daemons), |pool| refusal(policy, pool, market))
     }
 
-    /// Gathers what the pools may be made of that ask for a number of nodes.
+    /// Collects what static pools may buy.
     #[must_use]
     pub(super) fn of_fixed(
         policy: &'a Policy,
@@ -172,7 +172,7 @@ impl<'a> Supply<'a> {
         supply
     }
 
-    /// Returns a size of a pool as it is bought in a zone; `None` where it cannot be had so.
+    /// Returns a size of a pool with its offering in a zone; `None` if there is none.
     #[must_use]
     pub fn bought(
         &self,
@@ -185,14 +185,14 @@ impl<'a> Supply<'a> {
         Some((pool, kind, usable))
     }
 
-    /// Returns how many distinct weights there are.
+    /// Returns the number of distinct weights.
     #[must_use]
     pub fn tiers(&self) -> usize {
         self.pools.iter().map(|pool| pool.tier + 1).max().unwrap_or(0)
     }
 }
 
-/// Returns what of the NodeFleet keeps nodes of a pool from being made.
+/// Returns why the NodeFleet holds back new nodes of a pool, if it does.
 fn held(policy: &Policy, pool: &Pool) -> Option<Warning> {
     let hold = policy.fleet.holds.on_create(&pool.name)?;
     Some(Warning {
@@ -202,7 +202,7 @@ fn held(policy: &Policy, pool: &Pool) -> Option<Warning> {
     })
 }
 
-/// Returns what a pool's class is offered, or why nothing is made of the pool.
+/// Returns the offer to a pool's class, or why the pool creates no nodes.
 pub(super) fn refusal<'a>(policy: &Policy, pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
     let warning = |what: String, hint: &str| {
         let hint = (!hint.is_empty()).then(|| hint.to_owned());
@@ -221,7 +221,7 @@ pub(super) fn refusal<'a>(policy: &Policy, pool: &Pool, market: &'a Market) -> R
     stock(pool, market)
 }
 
-/// Returns what a pool's class is offered, or why there is nothing.
+/// Returns the offer to a pool's class, or why there is none.
 fn stock<'a>(pool: &Pool, market: &'a Market) -> Result<&'a Offered, Warning> {
     let warning = |what: String, hint: &str| {
         Err(Warning { object: format!("pool `{}`", pool.name), what, hint: Some(hint.to_owned()) })
@@ -317,7 +317,7 @@ impl<'a> PoolSupply<'a> {
         self
     }
 
-    /// Returns a size as it is bought in a zone; `None` where it cannot be had so.
+    /// Returns a size with its offering in a zone; `None` if there is none.
     #[must_use]
     pub fn bought(
         &self,
@@ -335,15 +335,15 @@ impl<'a> PoolSupply<'a> {
         ask.alternatives.iter().filter_map(|alternative| self.reach(alternative)).collect()
     }
 
-    /// Returns the sizes and placements whose nodes can be what an alternative asks for; `None` where the
-    /// pool itself cannot. Whether a size must be named is not looked at.
+    /// Returns the sizes and placements whose nodes can satisfy an alternative; `None` if the pool itself cannot.
+    /// Ignores whether a size must be named.
     #[must_use]
     pub(super) fn reach(&self, alternative: &Requirements) -> Option<Reach> {
         labels::holds(alternative, &self.base, &self.undefined()).ok()?;
         Some(self.tables.reach(alternative, &self.base))
     }
 
-    /// Returns the sizes that serve only pods which name them, and that this alternative does not name.
+    /// Returns the sizes that serve only pods that name them, and that this alternative does not name.
     #[must_use]
     pub(super) fn unnamed(&self, alternative: &Requirements) -> Bits {
         let mut unnamed = Bits::none(self.kinds.len());
@@ -355,8 +355,8 @@ impl<'a> PoolSupply<'a> {
         unnamed
     }
 
-    /// Returns the part of an alternative that is about labels of which this pool's nodes may still get one
-    /// value or another: pods that share a node must agree on those.
+    /// Returns the part of an alternative about labels whose value is still open on this pool's nodes: pods that share
+    /// a node must agree on those.
     #[must_use]
     pub(super) fn open_part(&self, alternative: &Requirements) -> Requirements {
         let mut part = Requirements::none();
@@ -378,13 +378,14 @@ impl<'a> PoolSupply<'a> {
         }
     }
 
-    /// Returns what labels mean that a node of this pool does not name.
+    /// Returns how to treat labels that a node of this pool does not define.
     #[must_use]
     pub const fn undefined(&self) -> Undefined<'a> {
         Undefined::Open(self.well_known)
     }
 
-    /// Returns what a label of a node of this offering would be, as [`Self::site`] has it; `None` where it has none.
+    /// Returns the requirement of a label on a node of this offering, consistent with [`Self::site`]; `None` if it has
+    /// no such label.
     #[must_use]
     pub fn label(&self, kind: &Kind<'a>, usable: &Usable<'a>, key: &LabelKey) -> Option<Requirement> {
         let of_offering = match key.as_str() {
@@ -401,7 +402,7 @@ impl<'a> PoolSupply<'a> {
         asked.into_iter().flatten().cloned().reduce(|one, other| one.intersection(&other))
     }
 
-    /// Returns what a node of this offering would be that gets these labels, with its daemonsets and nothing else.
+    /// Returns a new node of this offering with these labels, carrying only its DaemonSets.
     #[must_use]
     pub fn site_with(
         &self,
@@ -415,8 +416,7 @@ impl<'a> PoolSupply<'a> {
         site
     }
 
-    /// Returns what a node of this offering would be that gets these labels, for pods that ask about no other labels than
-    /// these keys.
+    /// Like `site_with`, but only with the labels of these keys, for pods that require no others.
     #[must_use]
     pub fn site_for<'k>(
         &self,
@@ -434,7 +434,7 @@ impl<'a> PoolSupply<'a> {
         self.labelled((kind, usable), labels)
     }
 
-    /// Returns whether a node of this offering, with its daemonsets and nothing else, takes such a pod.
+    /// Returns whether a new node of this offering, carrying only its DaemonSets, takes such a pod.
     #[must_use]
     pub fn takes(&self, way: (&Kind<'a>, &Usable<'a>), ask: &Ask) -> bool {
         let asked = || ask.alternatives.iter().flat_map(|terms| terms.iter().map(|(key, _)| key));
@@ -442,7 +442,7 @@ impl<'a> PoolSupply<'a> {
             && self.site_for(way, &BTreeMap::new(), asked()).why(ask).is_ok()
     }
 
-    /// Returns what a node of this offering would be, with its daemonsets and nothing else.
+    /// Returns a new node of this offering, carrying only its DaemonSets.
     #[must_use]
     pub fn site(&self, kind: &Kind<'a>, usable: &Usable<'a>) -> Site<'a> {
         let mut labels = self.base.clone();
@@ -465,8 +465,8 @@ impl<'a> PoolSupply<'a> {
     }
 }
 
-/// Returns what the pool's nodes are before a size is chosen. A label that the pool gives is there, also where
-/// the pool's own requirements say otherwise.
+/// Returns the requirements of the pool's nodes before a size is chosen. A label that the pool sets takes precedence
+/// over its requirements.
 fn base(pool: &Pool) -> Requirements {
     let mut base = pool.node_requirements();
     for (key, value) in &pool.labels {
@@ -475,7 +475,7 @@ fn base(pool: &Pool) -> Requirements {
     base
 }
 
-/// Returns what the labels of a node of this offering are.
+/// Returns the labels of a node of this offering.
 fn placement(offering: &Offering) -> Requirements {
     let mut labels = offering.requirements.clone();
     labels.add(LabelKey::new(label::ZONE), Requirement::one(offering.zone.as_str()));
@@ -483,8 +483,8 @@ fn placement(offering: &Offering) -> Requirements {
     labels
 }
 
-/// Returns what is asked of a pool's nodes, label by label, with how many of these sizes are left after each
-/// and those before.
+/// Returns the requirements of a pool's nodes, label by label, with how many of these sizes are left after each and
+/// those before.
 pub(super) fn narrowed(pool: &Pool, types: &[InstanceType]) -> Vec<((LabelKey, Requirement), usize)> {
     let mut so_far = Requirements::none();
     let steps = base(pool);
@@ -493,12 +493,12 @@ pub(super) fn narrowed(pool: &Pool, types: &[InstanceType]) -> Vec<((LabelKey, R
         let left = types.iter().filter(|kind| usable(kind, &so_far, &mut Interner::new()).is_ok()).count();
         ((key.clone(), wanted.clone()), left)
     });
-    // What every node of a pool is called narrows nothing.
+    // Labels that every node of a pool has exclude nothing.
     let own = [label::NODE_POOL, label::NODE_CLASS, label::REGISTERED, label::INITIALIZED];
     steps.filter(|((key, _), _)| !own.contains(&key.as_str())).collect()
 }
 
-/// Returns the offerings of a size that a pool may use now.
+/// Returns the available offerings of a size that a pool may use.
 ///
 /// # Errors
 /// Why there are none.

@@ -1,15 +1,15 @@
-//! Burstable (B) and HPC (H) sizes: used only where a requirement names them, since credits and interconnect
-//! cannot be planned with.
+//! Burstable (B) and HPC (H) sizes: used only if a requirement names them, because credits and interconnect cannot be
+//! planned.
 
 use crate::model::{InstanceType, Requirements, label};
 
-/// The families, as in the label of the family.
+/// The families, as in the family label.
 const FAMILIES: [&str; 2] = ["B", "H"];
 
-/// The labels by which a size is named.
+/// The labels that name a size.
 const NAMING: [&str; 4] = [label::SKU_FAMILY, label::SKU_SERIES, label::SKU_NAME, label::INSTANCE_TYPE];
 
-/// Returns whether a size is used only where it is named.
+/// Returns whether a size is used only if a requirement names it.
 #[must_use]
 pub fn needs_name(kind: &InstanceType) -> bool {
     let family = kind.requirements.get(label::SKU_FAMILY).and_then(|family| family.single());

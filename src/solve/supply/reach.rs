@@ -1,5 +1,5 @@
-//! Which sizes and placements of a pool can be what a pod's node terms ask for: set operations over one
-//! table for each label, so that the cost grows with distinct values and not with sizes.
+//! Finds the sizes and placements of a pool that satisfy a pod's node terms, by set operations over one table per
+//! label, so the cost grows with the number of distinct values, not of sizes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,13 +11,13 @@ use crate::solve::intern::Bits;
 /// The sizes and placements of a pool that satisfy something.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(in crate::solve) struct Reach {
-    /// Sizes, by their place in the pool.
+    /// Sizes, by index in the pool.
     pub(in crate::solve) kinds: Bits,
-    /// What offerings' labels are, by number.
+    /// Label sets of offerings, by number.
     pub(in crate::solve) placements: Bits,
 }
 
-/// For each label that anybody speaks of, who has which value of it.
+/// For each label that is mentioned anywhere, the sizes and placements with each value.
 #[derive(Clone, Debug)]
 pub(super) struct Tables {
     kinds: Table,
@@ -30,7 +30,7 @@ struct Table {
     by_key: BTreeMap<LabelKey, Column>,
 }
 
-/// Who has which value of one label, and who says nothing about it.
+/// The rows with each value of one label, and the rows without it.
 #[derive(Clone, Debug)]
 struct Column {
     values: Vec<(Requirement, Bits)>,
@@ -44,7 +44,7 @@ impl Tables {
         Self { kinds: Table::of(&of_kinds, keys), placements: Table::of(&of_placements, keys) }
     }
 
-    /// Returns who can be what `wanted` and the pool ask for together.
+    /// Returns the sizes and placements that meet `wanted` and the pool's requirements together.
     pub(super) fn reach(&self, wanted: &Requirements, base: &Requirements) -> Reach {
         let mut reach = Reach { kinds: self.kinds.everyone(), placements: self.placements.everyone() };
         for (key, requirement) in wanted.iter() {
@@ -58,12 +58,12 @@ impl Tables {
         reach
     }
 
-    /// Returns whether every size, or every placement, has exactly one value of this label, or none.
+    /// Returns whether all sizes, or all placements, have exactly one value of this label, or none.
     pub(super) fn is_settled(&self, key: &LabelKey) -> bool {
         self.kinds.is_settled(key) || self.placements.is_settled(key)
     }
 
-    /// Returns whether some size or placement says something about this label.
+    /// Returns whether some size or placement defines this label.
     pub(super) fn names(&self, key: &LabelKey) -> bool {
         self.kinds.by_key.contains_key(key) || self.placements.by_key.contains_key(key)
     }
@@ -95,7 +95,7 @@ impl Table {
         Bits::all(self.length)
     }
 
-    /// Keeps those whose value agrees; who says nothing about a label agrees, as in Karpenter.
+    /// Keeps the rows whose value agrees; rows without the label agree, as in Karpenter.
     fn narrow(&self, kept: &mut Bits, key: &LabelKey, wanted: &Requirement) {
         let Some(column) = self.by_key.get(key) else { return };
         let mut agreeing = column.silent.clone();

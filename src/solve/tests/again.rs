@@ -1,4 +1,4 @@
-//! Planning again with what was kept: nothing of another market or policy, and all of the same.
+//! Replanning with caches: reuses nothing of another market or policy, and everything of the same.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::solve::memo::{Memos, Supplied};
 use crate::solve::topology::Topology;
 use crate::solve::{Solver, solve};
 
-/// Pods of an app that are spread over zones.
+/// Returns pods of an app that are spread over zones.
 fn spread(name: &str, count: usize, cpu: &str) -> Vec<Pod> {
     let of = |number: usize| {
         pod(&format!("{name}-{number}")).cpu(cpu).spec(|spec| {
@@ -46,7 +46,7 @@ fn memo(memos: &Memos, world: &World) -> Arc<Supplied> {
     memos.beside(&world.policy, &market, &Daemons::of(&world.snapshot, &topology))
 }
 
-/// Worlds that differ from the first one in what their nodes may be, each in its own way.
+/// Returns worlds that differ from the first one in what their nodes may be, each in its own way.
 fn others() -> Vec<World> {
     let mut heavier = world();
     let more = Resources::none().with(ResourceName::Cpu, 1000);

@@ -1,4 +1,5 @@
-//! Large clusters in two parts: what waits finds its place in what runs comes to, and nothing is planned twice.
+//! Large clusters in two parts: pending pods are placed in the consolidated running cluster, and nothing is planned
+//! twice.
 
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use crate::solve::{NewNode, Parting, Solution, Solver};
 const MIDDLE: &str = "Standard_D4s_v5";
 const LARGE: &str = "Standard_D8s_v5";
 
-/// Whatever its size, as long as somebody waits.
+/// Applies to clusters of any size, as long as a pod is pending.
 const ALWAYS: Parting = Parting { least: 0, running: 0 };
 
 fn memos() -> Memos {
@@ -31,7 +32,7 @@ fn parted(world: &World, memos: &Memos) -> Option<Solution> {
     apart::solve(&world.snapshot, &world.policy, memos)
 }
 
-/// Twenty nodes with one pod each, of which eight fit on a large node.
+/// Returns twenty nodes with one pod each; eight of the pods fit on a large node.
 fn many() -> World {
     let names = || (0..20).map(|number| format!("n{number:02}"));
     let nodes: Vec<_> = names().map(|name| node(&name, MIDDLE)).collect();
@@ -113,7 +114,7 @@ fn rules_between_pods_hold_beside_pods_that_are_not_looked_at_one_by_one() {
     assert_eq!(together, Some(1), "{}", text(&solution));
 }
 
-/// Returns whether what runs was planned before; it is from now on.
+/// Returns whether the running part was planned before; from now on it is.
 fn is_known(memos: &Memos, World { snapshot, policy, .. }: &World) -> bool {
     let mut is_known = true;
     memos.running(

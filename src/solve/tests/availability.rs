@@ -1,4 +1,4 @@
-//! What is chosen where availability is preferred: what was refused or is scarce counts as dearer, and costs no more.
+//! Choice of offerings if availability is preferred: refused or scarce ones count as more expensive, but cost no more.
 
 use super::world::{PodWith, World, node, on, pod, pool, text};
 use crate::model::{
@@ -9,7 +9,7 @@ use crate::solve::bound::bound;
 use crate::solve::explain::NotChosen;
 use crate::solve::{explain::PoolUse, explain_size};
 
-/// A refusal that ends at 10:00.
+/// Returns a refusal that ends at 10:00.
 fn refusal(size: Option<&str>, place: RefusedPlace) -> Refusal {
     Refusal {
         size: size.map(SkuName::new),
@@ -25,7 +25,7 @@ fn zone(name: &str) -> RefusedPlace {
     RefusedPlace::Zone(Zone::new(name))
 }
 
-/// A world at 09:30 that prefers availability.
+/// Returns a world at 09:30 that prefers availability.
 fn world(pools: Vec<Pool>, refusals: Vec<Refusal>) -> World {
     let mut world = World::of(pools);
     world.snapshot.at = Some("2026-11-21T09:30:00Z".parse().expect("a time"));
@@ -130,7 +130,7 @@ fn nothing_is_moved_to_what_was_refused_for_a_small_saving() {
     assert_eq!(moved(vec![refusal(Some("Standard_F4s_v2"), RefusedPlace::Everywhere)]), "");
 }
 
-/// A pool that takes spot and on demand.
+/// Returns a pool that allows spot and on-demand.
 fn both() -> Pool {
     let either = Requirement::new(Operator::In, ["on-demand", "spot"]);
     Pool { requirements: Requirements::none().with(label::CAPACITY_TYPE, either), ..pool("default") }
@@ -177,7 +177,7 @@ fn a_size_of_few_zones_counts_as_dearer_for_each_that_lacks_it() {
             }
         })
     };
-    // Two zones of three lack it: 174 thousandths count as 191.4, 175 as 192.5.
+    // Two of three zones lack it: 174 thousandths count as 191.4, 175 as 192.5.
     assert_eq!(at(174_000).text(), "+ default Standard_F4s_v2 eastus-1 on-demand 174000: a\n");
     assert_eq!(at(175_000).text(), D4);
     assert_eq!(by_price(at(175_000)).text(), "+ default Standard_F4s_v2 eastus-1 on-demand 175000: a\n");
@@ -187,7 +187,7 @@ fn a_size_of_few_zones_counts_as_dearer_for_each_that_lacks_it() {
 fn no_pod_goes_without_a_place_for_the_sake_of_availability() {
     let refused = refusal(Some("Standard_F4s_v2"), RefusedPlace::Everywhere);
     let mut world = world(vec![pool("default")], vec![refused]).pods([pod("a").cpu("3"), pod("b").cpu("3")]);
-    // For two of F4s_v2, and not for one of it and one of D4s_v5.
+    // Enough for two F4s_v2, but not for one F4s_v2 and one D4s_v5.
     world.policy.fleet.limits.cost_per_month = Some(MicroUsd(340_000 * 730));
     let solution = world.solve();
     assert_eq!(solution.report.unplaced, []);

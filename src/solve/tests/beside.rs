@@ -1,17 +1,17 @@
-//! Pods that have to share a node with others.
+//! Pods that must share a node with others.
 
 use super::topology::{near, over, pods};
 use super::world::{PodWith, World, daemon, node, on, pod, pool};
 use crate::model::{LabelKey, PodSpec, Pool, Requirement, ResourceName, label};
 use crate::solve::{Solution, explain_pod};
 
-/// The names of the pods of each new node.
+/// Returns the names of the pods of each new node.
 fn made(solution: &Solution) -> Vec<Vec<String>> {
     let names = |node: &crate::solve::NewNode| node.pods.iter().map(|pod| pod.name.to_string()).collect();
     solution.target.new.iter().map(names).collect()
 }
 
-/// How many pods have no place, by why.
+/// Returns the numbers of unplaced pods with the reasons.
 fn left(solution: &Solution) -> Vec<(usize, &str)> {
     solution.report.unplaced.iter().map(|left| (left.pods.len(), &*left.because)).collect()
 }
@@ -58,7 +58,7 @@ fn a_pod_has_a_place_though_one_that_follows_it_by_host_has_none() {
     let unplaced: Vec<_> =
         solution.report.unplaced.iter().map(|left| (left.pods.len(), &*left.rule)).collect();
     assert_eq!((placed, unplaced), (2, vec![(1, "topologySpreadConstraints")]));
-    // Others that follow the same pod come along all the same.
+    // Other followers of the same pod come along anyway.
     let solution = world.pods(pods("web", 3, follows)).solve();
     let placed: usize = solution.target.new.iter().map(|node| node.pods.len()).sum();
     assert_eq!((placed, solution.report.unplaced.len()), (5, 1));
@@ -101,7 +101,7 @@ fn a_follower_of_a_daemonset_gets_a_new_node_where_its_pod_will_come() {
     assert_eq!(text, "+ default Standard_D2s_v5 eastus-1 on-demand 96000: web-1\n");
 }
 
-/// Whoever may not share a node with one of its kind keeps nobody else from coming along.
+/// A follower that may not share a node with its own kind does not keep others from coming along.
 #[test]
 fn followers_by_host_come_along_where_those_before_them_cannot() {
     let beside = |spec: &mut PodSpec| spec.affinity.push(near(label::HOSTNAME, "cache"));
@@ -127,7 +127,7 @@ fn followers_by_host_that_are_spread_over_zones_come_with_several_leaders() {
     assert_eq!((sizes, solution.report.left_over()), (vec![2, 2, 2], 0));
 }
 
-/// A leader that no node has room for with a follower has a place without, whichever follower that would be.
+/// A leader that fits on no node together with any of its followers is placed without them.
 #[test]
 fn a_pod_has_a_place_though_no_node_has_room_for_any_that_follows_it() {
     let full = Pool { nodes_max: Some(1), ..pool("default") };
@@ -145,7 +145,7 @@ fn a_pod_has_a_place_though_no_node_has_room_for_any_that_follows_it() {
     assert_eq!(solution.report.left_over(), 3);
 }
 
-/// Leaders that get their nodes first have room for more than was put beside them.
+/// Leaders that are placed first have free capacity for more followers than were bundled with them.
 #[test]
 fn followers_by_host_find_the_room_that_is_left_beside_others() {
     let full = Pool { nodes_max: Some(2), ..pool("default") };
@@ -160,7 +160,7 @@ fn followers_by_host_find_the_room_that_is_left_beside_others() {
     assert_eq!(solution.report.left_over(), 0, "{}", world.text());
 }
 
-/// Whoever means itself and others may not begin on a node of its own: those may be bound first.
+/// A self-matching pod that also requires others may not start on a node of its own, because those may be bound first.
 #[test]
 fn pods_that_follow_each_other_stand_beside_others_that_they_follow() {
     let others = pods("web", 2, |_| {}).into_iter().map(|pod| pod.cpu("1700m"));

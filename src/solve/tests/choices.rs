@@ -1,4 +1,4 @@
-//! What may come up in a new node's place, for the sake of pods elsewhere and of limits.
+//! Alternatives for a new node, as restricted by pods elsewhere and by limits.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use crate::model::{
 };
 use crate::solve::{NewNode, Solution};
 
-/// A pool whose nodes take only pods of batches, and a batch.
+/// Returns a pool whose nodes take only batch pods, and a batch pod.
 fn batch() -> (Pool, Pod) {
     let taint = Taint::new("batch", "", Effect::NoSchedule);
     let pool = Pool { taints: vec![taint], weight: 10, ..any_pool("batch") };
@@ -18,7 +18,7 @@ fn batch() -> (Pool, Pod) {
     (pool.requires("team", Requirement::one("data")), pod.selects("team", "data"))
 }
 
-/// The web, spread over the zones 1 and 2 of its own pool, beside a batch.
+/// Returns a world with web pods, spread over zones 1 and 2 of their own pool, and a batch pod.
 fn world(change: impl Fn(&mut crate::model::PodSpec)) -> World {
     let (pool_of_batch, etl) = batch();
     let two_zones = Requirement::new(Operator::In, ["eastus-1", "eastus-2"]);
@@ -34,7 +34,7 @@ fn of_batch(solution: &Solution) -> &NewNode {
     solution.target.new.iter().find(|node| node.pool.as_str() == "batch").expect("a node is made")
 }
 
-/// The zones in which the node of the batch may come up, and how it may be bought.
+/// Returns the zones in which the batch node may be created, and its possible capacity types.
 fn choices(world: &World) -> (BTreeSet<String>, BTreeSet<String>) {
     let solution = world.solve();
     assert!(solution.report.unplaced.is_empty(), "{:?}", solution.report.unplaced);
@@ -58,7 +58,7 @@ fn a_zone_is_open_where_no_required_spread_counts_the_node() {
     assert!(is_open(|spec| spec.spread[0].honors_node_taints = true));
     assert!(is_open(|spec| spec.node_selector.add(label::NODE_POOL.into(), Requirement::one("apps"))));
     assert!(is_open(|spec| spec.spread = vec![over(label::HOSTNAME, "web")]));
-    // Whoever does not honor its own selector counts every node.
+    // A spread that ignores its pods' node selector counts every node.
     assert!(!is_open(|spec| {
         spec.node_selector.add(label::NODE_POOL.into(), Requirement::one("apps"));
         spec.spread[0].honors_node_affinity = false;
@@ -88,7 +88,7 @@ fn a_capacity_type_is_fixed_where_pods_elsewhere_are_spread_over_it() {
 
 #[test]
 fn a_node_that_would_begin_to_count_as_a_host_stays_where_it_is() {
-    // Nodes of zone 3 are hosts to these pods, and those of batches are not in it.
+    // Only nodes in zone 2 are hosts for these pods, so the choices for a batch node must not mix zone 2 with others.
     let world = world(|spec| {
         spec.spread = vec![over(label::HOSTNAME, "web")];
         spec.node_selector.add(label::ZONE.into(), Requirement::one("eastus-2"));

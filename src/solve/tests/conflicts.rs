@@ -1,11 +1,11 @@
-//! Requirements that no size meets together: the smallest set of them is blamed, with the values that there are.
+//! Requirements that no size meets together: blames the smallest set, and lists the available values.
 
 use super::world::{PodWith, World, any_pool, node, on, pod, pool};
 use crate::model::{
     CapacityType, InstanceType, LabelKey, Operator, Pool, Requirement, Taint, Toleration, label,
 };
 
-/// Says why a pod has no place.
+/// Returns why a pod is not placed.
 fn why(world: World) -> String {
     let report = world.pods([pod("a")]).solve().report;
     report.unplaced.first().map(|unplaced| unplaced.because.clone()).unwrap_or_default()
@@ -27,7 +27,7 @@ fn is_of(kind: &InstanceType, family: &str) -> bool {
 fn a_gap_is_told_with_the_numbers_on_both_sides_of_it() {
     let above = asked(family(pool("default"), "D"), label::SKU_CPU, Operator::Gt, "4");
     let gap = asked(above, label::SKU_CPU, Operator::Lt, "8");
-    // Other families are in the gap, so that this one takes part.
+    // Sizes of another family are in the gap, so the family is part of the conflict.
     let world = World::of(vec![gap.clone()]).types(|types| {
         for kind in types.iter_mut().filter(|kind| is_of(kind, "F")) {
             kind.requirements.set(LabelKey::new(label::SKU_CPU), Requirement::one("6"));
@@ -96,7 +96,7 @@ fn who_asks_for_what_is_told_where_a_pod_takes_part() {
     );
 }
 
-/// A pool that has two nodes, whatever pods need, of which each holds one of two such pods.
+/// A static pool with two nodes, neither of which has enough capacity left for the pod.
 #[test]
 fn a_static_pool_says_that_it_does_not_grow_and_what_its_nodes_have() {
     let mut fixed = pool("s");

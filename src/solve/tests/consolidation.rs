@@ -1,4 +1,4 @@
-//! Nodes that carry pods go where that saves enough, and stay where anybody asks for that.
+//! Nodes with pods are removed if that saves enough, and kept if anything asks for that.
 
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, PodBound, PodShare, UnhealthyPods};
@@ -19,7 +19,7 @@ fn with(policy: ConsolidationPolicy) -> Pool {
     Pool { disruption: Disruption { policy, ..Disruption::default() }, ..pool("default") }
 }
 
-/// Two nodes, each of which could take the pod of the other.
+/// Returns two nodes, each of which could take the other's pod.
 fn halves(pool: Pool) -> World {
     World::of(vec![pool])
         .nodes([node("n1", MIDDLE), node("n2", MIDDLE)])
@@ -104,7 +104,7 @@ fn what_saves_too_little_is_left_alone() {
         });
         world.solve().target.removed.len()
     };
-    // Half a cent an hour at least.
+    // The minimum saving is half a cent an hour.
     assert_eq!((of_price(91_000), of_price(90_999)), (0, 1));
 }
 
@@ -188,7 +188,7 @@ fn a_replacement_stays_within_the_limits_while_both_are_there() {
 
 #[test]
 fn a_balanced_pool_moves_pods_only_for_savings_that_are_worth_it() {
-    // Ten pods move from a node of $0.384 to one of $0.338: an eighth is saved, and all is disturbed.
+    // Ten pods move from a node of $0.384 to one of $0.338: an eighth is saved, and all pods are disrupted.
     let world = |policy| {
         let pods = (0..10).map(|number| on("n1", pod(&format!("p{number}")).cpu("700m").memory("1Gi")));
         World::of(vec![with(policy)]).nodes([node("n1", LARGE)]).pods(pods).solve().target.removed.len()
@@ -199,7 +199,7 @@ fn a_balanced_pool_moves_pods_only_for_savings_that_are_worth_it() {
 
 #[test]
 fn what_a_balanced_pool_saves_is_measured_by_vms_without_their_disks() {
-    // Half of what the VM costs is saved, and less than half of both.
+    // Half of the VM's price is saved, but less than half of VM and disk together.
     let world = World::of(vec![with(ConsolidationPolicy::Balanced)])
         .nodes([node("n1", LARGE)])
         .pods([on("n1", pod("one").cpu("3").memory("10Gi"))])
@@ -228,7 +228,7 @@ fn what_a_balanced_pool_gives_up_for_being_empty_does_not_weigh_against_what_is_
     assert_eq!((removed(0), removed(9)), (1, 10));
 }
 
-/// Two nodes that hold all pods in one way only, and a third one; and so many nodes beside that are full.
+/// Returns two nodes that hold all pods in only one way, a third node, and `full` further nodes that are full.
 fn tight(full: usize) -> World {
     let mut world = World::of(vec![open("default")])
         .nodes([node("n1", MIDDLE), node("n2", LARGE), node("n3", SMALL)])
@@ -257,14 +257,15 @@ fn a_node_goes_though_the_scheduler_alone_might_strand_a_pod_where_that_saves_mo
 
 #[test]
 fn every_choice_among_a_few_nodes_is_looked_at() {
-    // The dearer node alone may go: what runs on both others has room on the cheap one only with what stays there.
+    // Only the more expensive node may be removed: the pods of both others fit on the cheap one only together with
+    // those that stay there.
     let world = World::of(vec![Pool { nodes_max: Some(2), ..open("default") }])
         .nodes([node("n1", MIDDLE), node("n2", LARGE)])
         .pods([on("n1", pod("a").cpu("2")), on("n2", pod("b").cpu("1500m"))]);
     assert_eq!(world.text(), "= n1: b\n- n2: Underutilized\n");
 }
 
-/// Its budget keeps the empty node, whatever else goes: what it costs is no reason to leave it empty.
+/// Its budget keeps the empty node whatever else is removed: its cost is no reason to leave it empty.
 #[test]
 fn pods_move_to_an_empty_node_that_a_budget_keeps() {
     let mut held = open("held");

@@ -1,4 +1,4 @@
-//! What waits, what is held back, and what is passed over.
+//! Pending, held and ignored pods.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Nodes that differ from what is asked for are replaced, and stay where anybody asks for that.
+//! Drifted, expired and unhealthy nodes are replaced, and kept if anything asks for that.
 
 use super::world::{PodWith, World, node, on, pod, pool, text, toleration};
 use crate::model::disruption_budget::{BudgetCounts, DisruptionBudget, UnhealthyPods};
@@ -56,7 +56,7 @@ fn what_leaves_a_drifted_node_does_not_fill_a_dear_empty_node_that_may_go() {
         world.text()
     };
     assert_eq!(world(0), format!("{REPLACED}- n2: Empty\n"));
-    // The scheduler would not wait for another node.
+    // kube-scheduler would not wait for another node.
     assert_eq!(world(1), "= n2: one w0\n- n1: Drifted\n");
 }
 
@@ -164,7 +164,7 @@ fn a_limit_that_lets_no_replacement_be_made_is_named() {
         staying(&world),
         format!("n1: {stays}: the NodeFleet uses 2 of its CPU limit 3, a node takes 2\n")
     );
-    // Whatever the limit, nothing the pool could make would hold the pod.
+    // Regardless of the limit, no node that the pool could create would hold the pod.
     world.snapshot.pods[0] = on("n1", pod("one").cpu("1").selects("team", "red"));
     assert_eq!(staying(&world), format!("n1: {stays}\n"));
 }
@@ -230,7 +230,7 @@ fn a_drifted_node_stays_where_its_pods_have_no_other_place() {
     let mut world = one(drifted("n1"));
     world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(1));
     assert!(staying(&world).contains("; but its pods have no sure place elsewhere"));
-    // The limit lets one more node stand beside both that are there: one of the two can go, then the other.
+    // The limit allows one more node beside the two existing ones: one of the two can be removed, then the other.
     world.policy.pools.values_mut().for_each(|pool| pool.nodes_max = Some(3));
     world.snapshot.nodes.push(drifted("n2"));
     world.snapshot.pods.push(on("n2", pod("two").cpu("1500m")));
@@ -252,7 +252,7 @@ fn time(text: &str) -> Option<jiff::Timestamp> {
     Some(text.parse().expect("is a time"))
 }
 
-/// A node of this age in hours, of a pool that lets nodes become a day old.
+/// Returns a node of this age in hours, in a pool whose nodes expire after a day.
 fn aged(hours: i64) -> World {
     let mut world = one(node("n1", SMALL));
     world.snapshot.at = time(NOON);
@@ -285,7 +285,7 @@ fn budgets_keep_no_node_that_is_too_old_and_pods_do() {
     let none = Budget { reasons: None, nodes: BudgetNodes::Count(0), window: None };
     world.policy.pools.values_mut().for_each(|pool| pool.disruption.budgets = vec![none.clone()]);
     assert_eq!(world.text(), REPLACED.replace("Drifted", "Expired"));
-    // One that has drifted as well goes for its age, as the budget is about drift alone.
+    // A node that has also drifted is removed as expired, because the budget applies only to drift.
     world.snapshot.nodes[0].claimed.drift = drifted("n1").claimed.drift;
     assert_eq!(world.text(), REPLACED.replace("Drifted", "Expired"));
     world.snapshot.nodes[0].claimed.drift = None;
@@ -293,7 +293,7 @@ fn budgets_keep_no_node_that_is_too_old_and_pods_do() {
     assert!(staying(&world).contains("its pod `default/one` has `karpenter.sh/do-not-disrupt`"));
 }
 
-/// So many nodes of which the first ones have this condition since that time.
+/// Returns `of` nodes, the first `sick` of which have this condition since that time.
 fn troubled(sick: usize, of: usize, (kind, status, since): (&str, &str, &str)) -> World {
     let mut world = World::of(vec![pool("default")]);
     for number in 0..of {
@@ -358,7 +358,7 @@ fn what_drifts_stays_while_another_node_of_its_pool_is_not_ready() {
         "{said}"
     );
     assert_eq!(world.solve().target.removed, []);
-    // What is out already takes nothing more from budgets.
+    // A node that is already down takes nothing more from budgets.
     other.snapshot.nodes[0].claimed.drift = drifted("n0").claimed.drift;
     assert_eq!(other.text(), "+ default Standard_D2s_v5 eastus-2 on-demand 96000: p0\n- n0: Drifted\n");
 }

@@ -1,4 +1,4 @@
-//! Nodes that are there, or on their way, are filled first; daemonsets take their part.
+//! Existing nodes, and those that are launching, are filled first; DaemonSets take their share.
 
 use super::world::{PodWith, World, daemon, node, on, pod, pool, toleration};
 use crate::model::{Effect, Node, NodeStage, Pod, Taint, Workload, label};

@@ -119,7 +119,7 @@ fn an_existing_node_says_why_it_stays_or_goes() {
     assert_eq!(fate("n3"), None);
 }
 
-/// What keeps the only node, which carries these pods, in a pool that lets underutilized nodes go.
+/// Returns what keeps the only node, which carries these pods, in a pool that allows underutilized nodes to be removed.
 fn keeps(size: &str, pods: Vec<Pod>, change: impl Fn(World) -> World) -> Option<Alone> {
     let pool = Pool { disruption: Disruption::default(), ..pool("default") };
     let world = change(World::of(vec![pool]).nodes([node("n1", size)]).pods(pods));

@@ -1,4 +1,4 @@
-//! Gangs: all that must are placed, or none; and what runs of one is not torn apart.
+//! Gangs: the required number of pods is placed, or none; running gangs are not broken up.
 
 use std::sync::Arc;
 
@@ -9,27 +9,27 @@ fn named(gang: &str) -> GroupRef {
     GroupRef::PodGroup(Arc::from(gang))
 }
 
-/// So many pods of a gang, of which each fills a node of four vCPU.
+/// Returns `count` pods of a gang, each of which fills a node of four vCPUs.
 fn members(gang: &str, count: usize) -> Vec<Pod> {
     let member =
         |number| pod(&format!("{gang}-{number}")).cpu("3").spec(|spec| spec.group = Some(named(gang)));
     (0..count).map(member).collect()
 }
 
-/// A pool of nodes of four vCPU that may have so many.
+/// Returns a pool of nodes of four vCPUs with this node limit.
 fn four_cores(nodes: u64) -> Pool {
     Pool { nodes_max: Some(nodes), ..pool("default") }
 }
 
 impl World {
-    /// Declares a gang; without a least number its pods are bound one by one.
+    /// Declares a gang; without a minimum its pods are bound one by one.
     fn gang(mut self, name: &str, least: Option<u32>) -> Self {
         self.snapshot.groups.push(Group { namespace: "default".into(), name: named(name), least });
         self.snapshot.groups.sort();
         self
     }
 
-    /// Only nodes that one such pod fills.
+    /// Allows only nodes that one such pod fills.
     fn of_four_cores(self) -> Self {
         self.types(|types| types.retain(|kind| kind.name.as_str() == "Standard_D4s_v5"))
     }
@@ -78,7 +78,7 @@ fn the_gang_of_the_higher_priority_is_whole_and_one_that_fits_without_others_com
     let world = World::of(vec![four_cores(3)]).of_four_cores().gang("urgent", Some(3)).gang("late", Some(2));
     let world = world.pods(urgent).pods(members("late", 2));
     assert_eq!(world.placed(), ["urgent-0", "urgent-1", "urgent-2"]);
-    // The first can never be whole; the second was taken out before that was known.
+    // The first gang can never be complete; the second was withheld before that was known.
     let urgent = members("urgent", 9).into_iter().map(|pod| pod.priority(10));
     let world = World::of(vec![four_cores(3)]).of_four_cores().gang("urgent", Some(9)).gang("late", Some(2));
     let world = world.pods(urgent).pods(members("late", 2));

@@ -1,4 +1,4 @@
-//! Room that CapacityBuffers keep: where it is, that it never comes before a pod, and what it costs.
+//! Headroom of CapacityBuffers: where it is, that it never takes precedence over a pod, and what it costs.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::model::{
 };
 use crate::snapshot::headroom::keep_room;
 
-/// A placeholder of the buffer `room`.
+/// Returns a placeholder of the buffer `room`.
 fn room(ordinal: u32, cpu: &str) -> Pod {
     let key = PodKey::placeholder(&Namespace::new("default"), &BufferName::new("room"), ordinal);
     Pod { key, ..pod("room").cpu(cpu).priority(i32::MIN) }

@@ -1,4 +1,4 @@
-//! Spread over hosts: as kube-scheduler counts, on nodes that are there and on new ones.
+//! Spread over hosts: counted as in kube-scheduler, on existing and new nodes.
 
 use std::sync::Arc;
 
@@ -14,12 +14,12 @@ fn over_hosts(spec: &mut PodSpec) {
     spec.spread.push(over(label::HOSTNAME, "web"));
 }
 
-/// Tainted nodes that the pods do not tolerate do not count.
+/// Excludes tainted nodes that the pods do not tolerate from counting.
 fn honoring(spec: &mut PodSpec) {
     spec.spread.push(SpreadConstraint { honors_node_taints: true, ..over(label::HOSTNAME, "web") });
 }
 
-/// Such a pod that runs on a node and stays there.
+/// Returns such a pod that runs on a node and stays there.
 fn runs(node: &str, spread: fn(&mut PodSpec)) -> Pod {
     let like = pods("web", 1, spread).remove(0);
     Pod {
@@ -32,7 +32,7 @@ fn nodes(size: &'static str) -> [Node; 3] {
     ["n1", "n2", "n3"].map(|name| node(name, size))
 }
 
-/// How many pods each node takes that is there, and each new one, from the fewest on.
+/// Returns the number of pods placed on each existing node, and on each new one, in ascending order.
 fn counts(world: &World) -> (Vec<usize>, Vec<usize>) {
     let target = world.solve().target;
     let mut new: Vec<usize> = target.new.iter().map(|node| node.pods.len()).collect();
@@ -101,7 +101,7 @@ fn new_nodes_hold_many_where_no_other_counts() {
 fn a_system_node_is_assumed_where_no_node_is_known() {
     let world = World::of(vec![pool("default")]).pods(pods("web", 5, over_hosts));
     assert_eq!(counts(&world), (vec![], vec![1; 5]));
-    // It is no node of theirs where they name its pool.
+    // The system node does not count if the pods select a NodePool.
     let own = |spec: &mut PodSpec| {
         over_hosts(spec);
         spec.node_selector.add(LabelKey::new(label::NODE_POOL), Requirement::one("default"));
@@ -177,7 +177,7 @@ fn a_host_that_is_full_sets_how_many_the_others_may_have() {
     assert_eq!(counts(&world).1, [2, 2], "{}", world.text());
 }
 
-/// Three nodes with two small pods each, which one node could hold, and nobody but them counts.
+/// Returns three nodes with two small pods each, which would all fit on one node, and no other node counts.
 fn drained(allowed: u32) -> World {
     let own = |spec: &mut PodSpec| {
         over_hosts(spec);

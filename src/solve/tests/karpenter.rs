@@ -1,4 +1,4 @@
-//! Karpenter's strategy where nodes go: commands and passes as one target.
+//! Karpenter's strategy with removals: commands and passes as one target.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ fn staying(name: &str, reason: DisruptionReason) -> Refused {
     refused
 }
 
-/// Two nodes, each of which could take the pod of the other.
+/// Returns two nodes, each of which could take the other's pod.
 fn halves() -> World {
     World::of(vec![open()])
         .nodes([node("n1", MIDDLE), node("n2", MIDDLE)])
@@ -56,7 +56,7 @@ fn a_node_that_is_too_large_is_replaced_by_what_the_claim_may_become() {
     );
     let report = &solution.report;
     assert_eq!((report.cost_before.effective.0, report.cost_after.effective.0), (384_000, 96_000));
-    // No substitute may cost as much as the node that it is for.
+    // No substitute may cost as much as the replaced node.
     let sizes: BTreeSet<&str> =
         solution.target.new[0].substitutes.iter().map(|substitute| substitute.size.as_str()).collect();
     assert!(sizes.contains(MIDDLE) && !sizes.contains(LARGE), "{sizes:?}");
@@ -73,7 +73,7 @@ fn sizes_whose_offerings_leave_out_how_they_are_bought_do_not_lead_on_without_an
         .nodes([node("n1", SMALL)])
         .pods([on("n1", pod("one").cpu("1"))])
         .types(unlabelled);
-    // Each node is bought as spot for less, and its labels say that it was not.
+    // Each node is cheaper as spot, but its labels say that it is not spot.
     assert_eq!(solved(&world, &Refused::default()).target.removed.len(), 1);
 }
 
@@ -193,7 +193,8 @@ fn why_a_rule_leaves_no_domain_is_said_without_names_that_are_made_up() {
     );
 }
 
-/// A pod that Karpenter passes over, since it asks for nodes by name; who keeps it away runs on one of two nodes.
+/// Returns a pod that Karpenter ignores because it selects nodes by name; a pod that keeps it away runs on one of two
+/// nodes.
 fn kept_away_from_n1(hosts: &[&str]) -> World {
     let mut other = node("n2", MIDDLE);
     other.labels.insert(LabelKey::new(label::ZONE), "eastus-2".into());

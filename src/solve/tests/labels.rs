@@ -1,4 +1,4 @@
-//! Node selectors, node affinity, taints, and what pools leave open.
+//! Node selectors, node affinity, taints, and labels that pools leave open.
 
 use super::world::{PodWith, World, any_pool, pod, pool, toleration};
 use crate::model::{Effect, Operator, Requirement, Requirements, Taint, label};

@@ -1,4 +1,4 @@
-//! Limits of pools and of the fleet, weights, and who comes first when there is too little.
+//! Limits of pools and of the fleet, weights, and the order of pods when capacity is scarce.
 
 use super::world::{PodWith, World, node, on, pod, pool, resources};
 use crate::model::{CapacityType, ChangeClass, MicroUsd, Node, Pool, PoolName, Requirement, label};
@@ -40,7 +40,7 @@ fn the_size_that_comes_closest_to_a_limit_is_named_with_every_limit_that_stops_i
         unplaced.because,
         "NodePool default uses 0 of its memory limit 1Gi, a node takes 8Gi; NodePool default is at its node limit (0 of 0)"
     );
-    // The cheapest that fits takes more of the memory that is limited.
+    // The cheapest size that fits uses more of the limited memory.
     let small = limited(&[("memory", "1Gi")]);
     let cheap = World::of(vec![small]).pods([pod("a").cpu("3")]).types(|types| {
         types.retain(|kind| ["Standard_D4s_v5", "Standard_F4s_v2"].contains(&kind.name.as_str()));
@@ -88,7 +88,7 @@ fn the_fleet_has_limits_of_its_own() {
     world.policy.fleet.limits.nodes = Some(1);
     assert_eq!(world.solve().target.new.len(), 1);
     let mut world = World::of(vec![pool("default")]).pods(pods());
-    // Room for one F4s_v2 at 123.37 dollars a month.
+    // Enough for one F4s_v2 at 123.37 dollars a month.
     world.policy.fleet.limits.cost_per_month = Some(MicroUsd(200_000_000));
     let solution = world.solve();
     assert_eq!(solution.target.new.len(), 1);
@@ -101,7 +101,7 @@ fn the_fleet_has_limits_of_its_own() {
 #[test]
 fn what_a_limit_counts_until_it_is_gone_leaves_room_for_the_next_plan_and_that_is_said() {
     let elsewhere = |name: &str| pod(name).cpu("3500m").selects(label::ZONE, "eastus-2");
-    // The pod that runs is nobody's: without any, nobody knows that a node is empty.
+    // The running pod is on an unmanaged node: without running pods, no node is known to be empty.
     let runs = on("other", pod("runs"));
     let world = |limit: &str, empty: &[&str]| {
         let other = Node { pool: None, class: None, ..node("other", "Standard_D2s_v5") };
@@ -177,7 +177,7 @@ fn whoever_lighter_pools_take_leaves_a_limited_one_to_those_who_have_no_other() 
     let bound = |name: &str| one_each(name).selects(label::NODE_POOL, "b");
     for weight in [0, 10] {
         let pools = vec![Pool { nodes_max: None, ..two("a") }, Pool { weight, ..two("b") }];
-        // The names say who comes first where nothing else does.
+        // The names decide the order of otherwise equal pods.
         let world = World::of(pools).pods([one_each("any-1"), bound("w-1"), bound("w-2"), one_each("any-2")]);
         let text = world.text();
         assert!(!text.contains('?'), "weight {weight}: {text}");
@@ -230,7 +230,7 @@ fn who_could_go_to_a_zone_that_a_limit_leaves_no_node_in_is_told_of_the_limit() 
 #[test]
 fn the_only_node_that_a_limit_leaves_holds_as_many_pods_as_one_can() {
     let small = |name: &str| pod(name).cpu("900m");
-    // The pod that comes first would fill a node alone.
+    // The first pod would fill a node alone.
     let pods = || [pod("a-large").cpu("3"), small("b"), small("c"), small("d")];
     let four =
         |pool: Pool| pool.requires(label::SKU_CPU, Requirement::new(crate::model::Operator::In, ["2", "4"]));
@@ -240,7 +240,8 @@ fn the_only_node_that_a_limit_leaves_holds_as_many_pods_as_one_can() {
         assert_eq!(solution.target.new.len(), 1, "{}", world.text());
         assert_eq!(solution.target.new[0].pods.len(), 3, "{}", world.text());
     }
-    // What has priority comes first, and what fits beside it comes along on a node that is large enough for all.
+    // The pod with the higher priority comes first, and pods that fit beside it share a node that is large enough for
+    // all.
     let one = four(Pool { nodes_max: Some(1), ..pool("default") });
     let first = small("first").priority(10);
     let world = World::of(vec![one]).pods(pods().into_iter().chain([first]));
@@ -266,7 +267,7 @@ fn a_pod_bound_to_a_zone_is_not_kept_out_by_what_fits_beside_it() {
     assert!(!world.text().contains('?'), "{}", world.text());
 }
 
-/// Pods of nine tenths of a core, spread over zones.
+/// Returns pods of nine tenths of a core, spread over zones.
 fn spread_web(pods: usize) -> impl Iterator<Item = crate::model::Pod> {
     let spread = |number: usize| {
         pod(&format!("web-{number:03}")).cpu("900m").spec(|spec| {

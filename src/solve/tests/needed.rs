@@ -1,4 +1,4 @@
-//! Nodes stay whose pods others need in their zone.
+//! Nodes are kept if their pods are needed by others in their zone.
 
 use super::topology::{near, pods};
 use super::world::{PodWith, World, node, on, pod, pool};
@@ -16,7 +16,7 @@ fn node_in(zone: &str, name: &str) -> Node {
     node
 }
 
-/// A node with a small pod beside one that is nearly full, and one with room in another zone.
+/// Returns a node with a small pod and a nearly full one in the same zone, and one with free capacity in another zone.
 fn world(on_the_full_one: impl Fn(&mut PodSpec)) -> World {
     let open = Pool { disruption: Disruption::default(), ..pool("default") };
     let web: Vec<Pod> = pods("web", 1, on_the_full_one);

@@ -1,4 +1,4 @@
-//! NodeOverlays: what sizes cost and have in a pool, and overlays that contradict each other.
+//! NodeOverlays: prices and capacity of sizes in a pool, and overlays that contradict each other.
 
 use super::world::{PodWith, World, amount, node, on, pod, pool};
 use crate::model::{Overlay, PriceChange, Requirement, Requirements, Resources, label};
@@ -73,7 +73,7 @@ fn the_heaviest_price_alone_counts() {
     let half = || overlay("half", 1, label::NODE_POOL, "default").costs("-50%");
     let more = |weight| overlay("more", weight, label::NODE_POOL, "default").costs("+0.004");
     assert!(small().overlays([half(), more(2)]).text().contains(" 100000: a\n"));
-    // Of equally heavy ones the last by name comes first, and the other counts nowhere.
+    // Of two with equal weight, the last by name takes precedence, and the other has no effect.
     let both = small().overlays([half(), more(1)]);
     assert!(both.text().contains(" 100000: a\n"));
     let said = "NodeOverlay `half` has no effect: `more` has the same weight and also says what some of its \

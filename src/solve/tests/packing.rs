@@ -1,4 +1,4 @@
-//! Sizes by the price of the whole packing; zones.
+//! Choice of sizes by the price of the whole packing; zones.
 
 use super::world::{PodWith, World, any_pool, node, on, pod, pool};
 use crate::model::{CapacityType, Zone, label};

@@ -1,4 +1,4 @@
-//! Who preempts whom: as kube-scheduler does at once, before anything is bought.
+//! Preemption: as kube-scheduler does immediately, before anything is bought.
 
 use std::sync::Arc;
 
@@ -12,13 +12,13 @@ use crate::solve::preempted;
 
 const MIDDLE: &str = "Standard_D4s_v5";
 
-/// Nodes of 4 CPUs with these pods.
+/// Returns nodes of 4 CPUs with these pods.
 fn running(nodes: usize, pods: impl IntoIterator<Item = Pod>) -> World {
     let nodes = (1..=nodes).map(|number| node(&format!("n{number}"), MIDDLE));
     World::of(vec![pool("default")]).nodes(nodes).pods(pods)
 }
 
-/// Who preempts whom where, one a line.
+/// Lists the preemptions with their nodes, one per line.
 pub(super) fn told(mut world: World) -> String {
     world.snapshot.pods.sort();
     let after = preempted(world.snapshot);

@@ -1,4 +1,4 @@
-//! Soft preferences: what they buy, what they may cost, and what is said of those that are given up.
+//! Soft preferences: their effect, their budget, and the report of those that are given up.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn selector() -> LabelSelector {
     LabelSelector(Requirements::none().with("app", Requirement::one("web")))
 }
 
-/// Pods of app `web`.
+/// Returns pods of app `web`.
 fn web(count: usize) -> Vec<Pod> {
     let labelled = |number: usize| {
         pod(&format!("web-{number:03}")).spec(|spec| {
@@ -73,7 +73,7 @@ fn said(solution: &Solution) -> &Preferences {
     solution.report.preferences.as_ref().expect("some pod has preferences")
 }
 
-/// What is given up, a line each.
+/// Lists the preferences that are given up, one per line.
 fn given_up(solution: &Solution) -> Vec<String> {
     let line = |GivenUp { what, weight, instead, because, pods, .. }: &GivenUp| {
         let instead = if *instead == Some(Form::Evenly) { ", evenly instead" } else { "" };
@@ -90,7 +90,7 @@ fn pods_by_zone(solution: &Solution) -> BTreeMap<&str, usize> {
     zones
 }
 
-/// The world after a plan: what was planned runs.
+/// Returns the world after a plan is applied: the planned pods run.
 fn carried_out(mut world: World, solution: &Solution) -> World {
     for (number, new) in solution.target.new.iter().enumerate() {
         let name = format!("node-{number}");
@@ -108,7 +108,7 @@ fn carried_out(mut world: World, solution: &Solution) -> World {
 #[test]
 fn hosts_of_their_own_are_bought_where_the_budget_pays_for_them() {
     let pods = || with(web(3), apart(label::HOSTNAME, 100));
-    // One node of 96,000 holds them all, three cost 288,000.
+    // One node of 96,000 holds them all; three cost 288,000.
     let free = world(pods(), ExtraCost::Unlimited).solve();
     assert_eq!(free.target.new.len(), 3, "{}", text(&free));
     assert_eq!((said(&free).asked, said(&free).met, given_up(&free).len()), (300, 300, 0));
@@ -138,7 +138,7 @@ fn a_zone_is_preferred_where_it_costs_nothing() {
     assert_eq!(given_up(&solution), [""; 0]);
 }
 
-/// A budget keeps the empty node, so that its room costs nothing and a new node costs all of its price.
+/// A budget keeps the empty node, so using it costs nothing, and a new node costs its full price.
 #[test]
 fn nothing_is_bought_for_a_preference_beside_an_empty_node_that_stays_anyway() {
     let nothing = Budget { reasons: None, nodes: BudgetNodes::Count(0), window: None };
@@ -189,7 +189,7 @@ fn pods_that_cannot_all_be_apart_are_spread_evenly() {
 
 #[test]
 fn spread_anyway_is_even_where_that_is_free() {
-    // The size that fits these best holds one.
+    // The most suitable size holds one of these.
     let pods = with(with(web(6), spread_anyway), |spec| {
         spec.requests = super::world::resources(&[("cpu", "1800m"), ("memory", "6Gi"), ("pods", "1")]);
     });
@@ -241,13 +241,13 @@ fn pods_that_prefer_everything_stay_within_the_budget() {
     let Preferences { without, with, met, .. } = said(&solution);
     assert!(solution.report.unplaced.is_empty());
     assert!(with.0 * 100 <= without.0 * 105 && *met > 300, "{with:?} of {without:?}, {met} met");
-    // Being alone in a zone is met for nobody, and spread evenly no pod has what it prefers: the zone itself does.
+    // No pod can be alone in a zone, and evenly spread pods do not have what they prefer; the zone itself can be met.
     assert_eq!(pods_by_zone(&solution), BTreeMap::from([(ZONES[0], 300)]));
     let lines = given_up(&solution);
     assert_eq!(lines.len(), 2, "{lines:?}");
 }
 
-/// A heavier pool whose taint only discourages, and a plain one of these sizes.
+/// Returns a heavier pool with a `PreferNoSchedule` taint, and a plain one of these sizes.
 fn discouraging(sizes: &[&str], limit: ExtraCost) -> World {
     let mut soft = pool("soft");
     soft.weight = 10;
@@ -266,7 +266,7 @@ fn pools(solution: &Solution) -> Vec<&str> {
 fn a_taint_that_only_discourages_sends_pods_elsewhere_where_that_is_free() {
     let pods = [pod("a"), pod("b").tolerates(toleration("team", Some("blue"), None))];
     let solution = discouraging(&["Standard_D2s_v5"], ExtraCost::Percent(0)).pods(pods).solve();
-    // One node of a plain pool is as cheap as one of the heavier, and the second pod need not have its own.
+    // A node of the plain pool is as cheap as one of the heavier pool, and the second pod need not have its own.
     assert_eq!((pools(&solution), said(&solution).met), (vec!["plain"], 100), "{}", text(&solution));
 }
 

@@ -1,4 +1,4 @@
-//! What nodes cost: by the list, for the user, and where it is not known.
+//! Node prices: list prices, effective prices, and unknown prices.
 
 use super::world::{PodWith, World, node, on, pod, pool};
 use crate::model::{
@@ -89,7 +89,7 @@ fn a_size_without_a_price_is_tried_only_when_nothing_priced_fits() {
     assert_eq!(solution.report.cost_after.effective, MicroUsdPerHour(0));
 }
 
-/// Sizes that hold two of the pods have no price: they never look like a saving.
+/// Sizes that hold two of the pods have no price, so they must never look like a saving.
 #[test]
 fn a_fleet_of_unknown_price_is_not_taken_for_one_that_costs_nothing() {
     let world = World::of(vec![pool("default")])
@@ -158,7 +158,7 @@ fn a_disk_of_an_unknown_class_is_assumed_and_never_nothing() {
     let mut world = World::of(vec![pool("default")]);
     world.snapshot.catalog = crate::catalog::Catalog::embedded(&eastus).expect("the default has eastus");
     let disk = world.snapshot.catalog.os_disk_price(128).known().expect("the default has disks").0;
-    // By its own class the disk is ephemeral and costs nothing.
+    // According to its own class, the disk is ephemeral and costs nothing.
     let mut known = node("n1", "Standard_D8s_v5");
     known.labels.insert(label::INSTANCE_TYPE.into(), "Standard_D8ds_v5".into());
     let foreign = Node { pool: None, class: None, ..known.clone() };
@@ -181,7 +181,7 @@ fn a_commitment_of_a_node_that_goes_is_not_free_yet() {
     let mut world = World::of(vec![pool("default")]).nodes([going]).pods([agent, pod("web")]);
     let commitment = Commitment { size: "Standard_D2s_v5".into(), count: 1, price: MicroUsdPerHour(60_000) };
     world.policy.fleet.prices.commitments = vec![commitment];
-    // A budget may keep the node; until it is gone, it uses the commitment.
+    // A budget may keep the node; it uses the commitment until it is deleted.
     assert_eq!(world.text(), "+ default Standard_D2s_v5 eastus-1 on-demand 96000: web\n- n1: Empty\n");
     let solution = world.solve();
     assert_eq!(solution.report.cost_before.effective, MicroUsdPerHour(60_000));
@@ -199,7 +199,7 @@ fn a_node_without_a_price_that_takes_no_more_pods_still_holds_its_own_in_the_bou
     world.snapshot.nodes[0].claimed.drift = drift;
     let solution = world.solve();
     assert_eq!(solution.target.removed.len(), 1, "it is replaced");
-    // Another fleet keeps it for a price that nobody knows, which counts as none.
+    // Another fleet keeps it at an unknown price, which counts as zero.
     let bound = bound(&world.snapshot, &world.policy, &solution).expect("the new node has a price");
     assert_eq!(bound.least, MicroUsdPerHour(0));
 }

@@ -1,4 +1,4 @@
-//! Pools that ask for a number of nodes: what is made for that, what goes, and what pods make of it.
+//! Static pools: which nodes are created and removed for `replicas`, and how pods use them.
 
 use super::world::{PodWith, World, ZONES, daemon, node, on, pod, pool, text};
 use crate::model::{Disruption, Drift, LabelKey, Node, NodeName, Pool, PoolName, Requirement};
@@ -184,7 +184,7 @@ fn a_node_that_is_to_be_made_for_the_number_is_told_by_its_pool() {
     let unplaced = &world.solve().report.unplaced[0];
     let because = "a new node of pool `fixed`: cpu: `cpu` 3 requested, 1900m left";
     assert_eq!(unplaced.details, [because]);
-    // The sentence names the pool.
+    // The message names the pool.
     assert_eq!(unplaced.nearest, None);
     assert!(unplaced.because.starts_with("pool `fixed` is static (`replicas: 2`), and none of its 2 nodes"));
 }

@@ -1,4 +1,4 @@
-//! What is said about what does not work, and about what is odd.
+//! Reports on unplaced pods and on oddities.
 
 use std::collections::BTreeSet;
 
@@ -375,7 +375,7 @@ fn a_daemonset_without_room_on_a_node_that_it_selects_is_told() {
         ]
     );
     assert_eq!(crowded(vec![daemon("new")], "1400m"), Vec::<String>::new());
-    // The more important one gets the room.
+    // The more important one gets the capacity.
     let told = crowded(vec![daemon("a"), daemon("b").priority(1)], "1400m");
     assert_eq!((told.len(), told[0].starts_with("DaemonSet `kube-system/a`")), (1, true), "{told:?}");
     assert_eq!(crowded(vec![daemon("else").selects("team", "red")], "1500m"), Vec::<String>::new());

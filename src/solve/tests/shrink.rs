@@ -1,4 +1,4 @@
-//! Empty nodes go; whatever cannot be known to be empty, or is nobody's to remove, stays.
+//! Empty nodes are removed; nodes that are not known to be empty, or not managed, are kept.
 
 use std::collections::BTreeSet;
 
@@ -100,7 +100,7 @@ fn a_node_being_deleted_is_neither_kept_nor_removed() {
     assert!(solution.target.removed.is_empty() && solution.report.staying.is_empty());
 }
 
-/// A pool that lets underutilized nodes go, and of empty ones this many.
+/// Returns a pool that allows underutilized nodes to be removed, and this many empty ones.
 fn keeping_empty(nodes: u32) -> Pool {
     let only_empty = BTreeSet::from([DisruptionReason::Empty]);
     let budget = Budget { reasons: Some(only_empty), nodes: BudgetNodes::Count(nodes), window: None };

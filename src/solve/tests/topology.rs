@@ -1,4 +1,4 @@
-//! Rules between pods: spread, affinity and anti-affinity, over zones, hosts and labels of one's own.
+//! Rules between pods: spread, affinity and anti-affinity, over zones, hosts and custom labels.
 
 use std::collections::BTreeSet;
 
@@ -34,7 +34,7 @@ pub(super) fn over(key: &str, name: &str) -> SpreadConstraint {
     }
 }
 
-/// So many pods of an app, alike.
+/// Returns `count` equal pods of an app.
 pub(super) fn pods(name: &str, count: usize, change: impl Fn(&mut PodSpec)) -> Vec<Pod> {
     let of = |number: usize| {
         pod(&format!("{name}-{number}")).spec(|spec| {
@@ -45,7 +45,7 @@ pub(super) fn pods(name: &str, count: usize, change: impl Fn(&mut PodSpec)) -> V
     (1..=count).map(of).collect()
 }
 
-/// The zones of the target's new nodes, with how many pods are in each.
+/// Returns the zones of the target's new nodes, with the number of pods in each.
 fn zones(world: &World) -> Vec<(String, usize)> {
     let mut zones: std::collections::BTreeMap<String, usize> = std::collections::BTreeMap::new();
     for node in world.solve().target.new {
@@ -100,7 +100,7 @@ fn pods_that_may_not_share_a_host_get_one_each() {
     assert_eq!(World::of(vec![pool("default")]).pods(spread).solve().target.new.len(), 2);
 }
 
-/// One that is spread is bound before those come that are evicted when its node is there.
+/// A spread pod is bound before the pods arrive that are evicted once its node exists.
 #[test]
 fn pods_that_run_elsewhere_join_one_that_is_spread_over_hosts() {
     let open = Pool { disruption: Disruption::default(), ..pool("default") };
@@ -116,7 +116,7 @@ fn pods_that_run_elsewhere_join_one_that_is_spread_over_hosts() {
     );
 }
 
-/// Those that wait come in any order, and told where each of them goes the scheduler counts all of them.
+/// Pending pods arrive in any order, and kube-scheduler counts all of them once each is told its node.
 #[test]
 fn pods_that_wait_do_not_join_one_that_is_spread_over_hosts() {
     let others = ["a", "b"].map(|name| Pod { key: PodKey::new("default", name), ..web(false) });
@@ -129,7 +129,7 @@ fn pods_that_wait_do_not_join_one_that_is_spread_over_hosts() {
     assert_eq!(sizes.into_iter().max(), Some(2), "{}", world.text());
 }
 
-/// It is not asked again, and those that are free are never asked.
+/// A running pod is not checked again, and unconstrained pods are never checked.
 #[test]
 fn pods_that_wait_join_one_that_is_spread_over_hosts_and_runs() {
     let named = |name: &str, is_spread: bool| Pod { key: PodKey::new("default", name), ..web(is_spread) };
@@ -140,7 +140,7 @@ fn pods_that_wait_join_one_that_is_spread_over_hosts_and_runs() {
     assert_eq!(world.text(), "= n1: free-1 free-2\n= n2: spread\n- n3: Empty\n");
 }
 
-/// A pod of an app, spread over hosts with its like or free.
+/// Returns a pod of an app, spread over hosts or unconstrained.
 fn web(is_spread: bool) -> Pod {
     let constraint = is_spread.then(|| over(label::HOSTNAME, "web"));
     pods("web", 1, |spec| spec.spread.extend(constraint.clone())).remove(0)
@@ -189,7 +189,7 @@ fn the_first_of_a_group_goes_where_the_others_can_follow() {
     });
     let world = World::of(vec![pool("default")]).pods(pods("db", 1, |_| ())).pods(followers);
     assert_eq!(zones(&world), [("eastus-3".to_owned(), 3)]);
-    // Who stands beside its like may begin anywhere, too.
+    // A self-matching pod may start anywhere, too.
     let world = World::of(vec![pool("default")]).pods(pods("web", 1, follows_own)).pods(pods(
         "web-late",
         1,

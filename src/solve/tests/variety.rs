@@ -1,4 +1,4 @@
-//! `minValues`: a node is a choice among so many sizes, families, zones.
+//! `minValues`: a node is a choice among a required number of sizes, families or zones.
 
 use super::world::{PodWith, World, any_pool, pod, pool};
 use crate::model::{MinValuesPolicy, Operator, Pod, Pool, Requirement, label};
@@ -89,7 +89,7 @@ fn where_the_fleet_puts_up_with_less_a_node_has_what_there_is() {
 fn families_zones_and_ways_to_buy_are_counted_too() {
     let families = World::of(vec![choosing(label::SKU_FAMILY, 2, &["Standard_D8s_v5", "Standard_F8s_v2"])])
         .pods(pods(2, "1").into_iter().map(|pod| pod.memory("10Gi")));
-    // The one of family F has memory for one of them.
+    // The size of family F has memory for only one of them.
     assert_eq!(families.solve().target.new.len(), 2);
     let zones = World::of(vec![choosing(label::ZONE, 3, &PLAIN)]).pods([pod("a")]);
     let node = &zones.solve().target.new[0];

@@ -1,4 +1,4 @@
-//! Volumes: a pod goes where they are, and waits while nobody knows where that is.
+//! Volumes: a pod is placed where its volumes are, and waits while their location is unknown.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ fn class(name: &str, provisioner: &str, binding: BindingMode) -> StorageClass {
     StorageClass { name, provisioner, binding, topologies: None, is_default: false }
 }
 
-/// Disks where the first pod runs, disks at once, and shares at once.
+/// Returns classes for disks bound on first use, disks bound immediately, and shares bound immediately.
 fn classes() -> Vec<StorageClass> {
     vec![
         class("disk", "disk.csi.azure.com", BindingMode::WaitForFirstConsumer),
@@ -78,7 +78,7 @@ fn of_claim(name: &str) -> PodVolume {
     PodVolume::Claim(Arc::from(name))
 }
 
-/// Nodes that take so many disks each.
+/// Returns the drivers of nodes that take this many disks each.
 fn disks_on<const N: usize>(nodes: [(&str, u32); N]) -> BTreeMap<NodeName, BTreeMap<Arc<str>, CsiDriver>> {
     let driver = |most| CsiDriver { volumes_max: Some(most), topology_keys: Vec::new() };
     let of_node = |(node, most)| (NodeName::new(node), BTreeMap::from([(Arc::from(DISKS), driver(most))]));
@@ -279,7 +279,7 @@ fn a_volume_whose_affinity_has_no_terms_can_be_mounted_nowhere() {
     assert_eq!(text, "? db: volumes: its volume can be mounted nowhere\n");
 }
 
-/// Two nodes of one size with five disks each: one alone would have room for all but the disks.
+/// Returns two nodes of one size with five disks each: one alone could hold everything but the disks.
 fn ten_disks(drivers: [(&str, u32); 2]) -> World {
     let names: Vec<String> = (0..10).map(|number| format!("db-{number}")).collect();
     let storage = Storage {
@@ -300,7 +300,7 @@ fn ten_disks(drivers: [(&str, u32); 2]) -> World {
         .pods(names.iter().enumerate().map(db))
 }
 
-/// A world whose pools use only these sizes.
+/// Restricts a world's pools to these sizes.
 fn of_sizes(sizes: &[&str], mut world: World) -> World {
     let sizes = Requirement::new(Operator::In, sizes.iter().copied());
     for pool in world.policy.pools.values_mut() {
@@ -361,12 +361,12 @@ fn a_size_of_which_no_node_is_left_takes_as_many_disks_as_azure_attaches() {
         };
         world.nodes([node("n1", size)]).pods(names.iter().enumerate().map(db))
     };
-    // Its driver says that it takes four: the others go elsewhere.
+    // The node's driver reports a limit of four, so the others are placed elsewhere.
     let text = of_node("Standard_D2s_v5", 4, 4).text();
     assert!(text.contains("db-4 db-5") && !text.contains('?'), "{text}");
-    // Nobody has said how many a smaller node takes.
+    // The limit of a smaller node is unknown.
     assert_eq!(of_node("Standard_D4s_v5", 8, 6).text(), "");
-    // A driver knows better than the list.
+    // The driver takes precedence over the list.
     assert!(of_node("Standard_D2s_v5", 6, 4).text().starts_with("= n1: db-4 db-5"));
 }
 
@@ -390,7 +390,7 @@ fn pods_with_a_disk_in_common_fill_a_node_that_takes_more_disks_than_another() {
     assert_eq!(world.text(), "+ default Standard_D4s_v5 eastus-1 on-demand 192000: a b c\n");
 }
 
-/// Pods that all use one disk, which is made where the first of them runs.
+/// Returns pods that all use one disk, which is created where the first of them runs.
 fn sharing(names: &[&str]) -> Vec<Pod> {
     names.iter().map(|name| using(name, &[of_claim("shared")]).cpu("100m")).collect()
 }
@@ -546,7 +546,7 @@ fn a_pool_of_fixed_size_has_its_nodes_where_volumes_of_waiting_pods_are() {
     assert_eq!(world.text(), "+ fixed Standard_D2s_v5 eastus-3 on-demand 96000: db web\n");
 }
 
-/// Volumes of 10 bytes and up that lie on nodes, each named after its node and its size.
+/// Returns local volumes with these numbers of bytes on nodes, each named after its node and its size.
 fn local<const N: usize>(volumes: [(&str, i64); N]) -> Vec<Volume> {
     let on_node = |(node, bytes): (&str, i64)| Volume {
         driver: None,
@@ -559,7 +559,7 @@ fn local<const N: usize>(volumes: [(&str, i64); N]) -> Vec<Volume> {
     volumes.map(on_node).into()
 }
 
-/// Pods with claims of such volumes, which ask for so many bytes.
+/// Returns pods with claims on such volumes, with the requested number of bytes.
 fn taking<const N: usize>(volumes: Vec<Volume>, pods: [(&str, i64); N]) -> World {
     let wish = |bytes| Some(VolumeWish { bytes, ..VolumeWish::default() });
     let of_pod = |(name, bytes)| VolumeClaim { wish: wish(bytes), ..claim(name, None, "local") };
@@ -639,7 +639,7 @@ fn who_has_volumes_preempts_where_they_are_and_beside_as_many_as_the_node_takes(
     assert_eq!(tried("eastus-1", "100m", old().priority(0)), "");
 }
 
-/// Pods with a disk of their own each, which is made for them.
+/// Returns pods with a disk of their own each, which is created for them.
 fn with_own_disks(count: usize) -> Vec<Pod> {
     let own = || OwnClaim { name: "data".into(), class: AskedClass::Named(Arc::from("disk")) };
     (0..count)
@@ -647,7 +647,7 @@ fn with_own_disks(count: usize) -> Vec<Pod> {
         .collect()
 }
 
-/// Twelve small pods with a disk each on sizes with 2 vCPUs: one that takes 4, and a cheaper one.
+/// Twelve small pods with a disk each, on sizes with 2 vCPUs: one that takes 4 disks, and a cheaper one.
 #[test]
 fn a_size_of_which_nobody_says_how_many_disks_it_takes_is_not_better_than_those_that_are_known() {
     let sizes = |unknown: &str| {

@@ -1,5 +1,5 @@
-//! Builders with one obvious default each, and a small catalogue with round numbers: what Karpenter's own
-//! small worlds use. Allocatable is capacity less 100m of CPU and 1Gi of memory.
+//! Builders with one obvious default each, and a small catalogue with round numbers, modeled on what Karpenter's own
+//! small worlds use. Allocatable is capacity minus 100m of CPU and 1Gi of memory.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -29,7 +29,7 @@ pub(super) fn resources(amounts: &[(&str, &str)]) -> Resources {
     amounts.iter().map(|(name, quantity)| amount(name, quantity)).collect()
 }
 
-/// A size: cores, memory in GiB, price in millionths of a dollar, spot price where there is spot.
+/// A size: cores, memory in GiB, price in millionths of a dollar, and spot price if available.
 pub(super) struct Size {
     pub(super) name: &'static str,
     pub(super) arch: &'static str,
@@ -118,7 +118,7 @@ pub(super) fn offering(zone: &str, capacity_type: CapacityType, price: i64) -> O
     }
 }
 
-/// A pod of the default namespace that asks for 500m and 512Mi.
+/// Returns a pod in the default namespace that requests 500m and 512Mi.
 pub(super) fn pod(name: &str) -> Pod {
     let requests = resources(&[("cpu", "500m"), ("memory", "512Mi"), ("pods", "1")]);
     Pod {
@@ -190,20 +190,20 @@ pub(super) fn toleration(key: &str, value: Option<&str>, effect: Option<Effect>)
     Toleration { key: Some(Arc::from(key)), value: value.map(Arc::from), effect, seconds: None }
 }
 
-/// A daemonset of `kube-system` that asks for 500m and 512Mi.
+/// Returns a DaemonSet in `kube-system` that requests 500m and 512Mi.
 pub(super) fn daemon(name: &str) -> Daemon {
     let spec = pod(name).spec;
     Daemon { namespace: "kube-system".into(), name: Arc::from(name), spec, is_assumed: false }
 }
 
-/// A pool of on-demand amd64.
+/// Returns a pool of on-demand amd64 nodes.
 pub(super) fn pool(name: &str) -> Pool {
     any_pool(name)
         .requires(label::CAPACITY_TYPE, Requirement::one("on-demand"))
         .requires(label::ARCH, Requirement::one("amd64"))
 }
 
-/// A pool of everything.
+/// Returns a pool without requirements.
 pub(super) fn any_pool(name: &str) -> Pool {
     Pool {
         name: name.into(),
@@ -217,7 +217,7 @@ pub(super) fn any_pool(name: &str) -> Pool {
         limits: Resources::none(),
         nodes_max: None,
         replicas: None,
-        // What carries pods stays, unless a test is about that.
+        // Nodes with pods are kept, unless a test is about their removal.
         disruption: Disruption { policy: ConsolidationPolicy::WhenEmpty, ..Disruption::default() },
         expire_after: ExpireAfter::Never,
         termination_grace_period: None,
@@ -232,7 +232,7 @@ impl Pool {
     }
 }
 
-/// An initialized node of pool `default`, on demand in zone 1, with what the size of this name has.
+/// Returns an initialized on-demand node of pool `default` in zone 1, with the capacity of the size of this name.
 pub(super) fn node(name: &str, size: &str) -> Node {
     let kind = SIZES.iter().find(|there| there.name == size).expect("is in the small catalogue").kind();
     let labels = [
@@ -276,7 +276,7 @@ pub(super) struct World {
 }
 
 impl World {
-    /// The small catalogue with these pools.
+    /// Creates a world with the small catalogue and these pools.
     pub(super) fn of(pools: Vec<Pool>) -> Self {
         let by_name = |pool: Pool| (pool.name.clone(), pool);
         let pools: BTreeMap<PoolName, Pool> = pools.into_iter().map(by_name).collect();
@@ -332,13 +332,13 @@ impl World {
         solve(&self.snapshot, &self.policy)
     }
 
-    /// Solves and returns what the user is warned of.
+    /// Solves and returns the warnings for the user.
     pub(super) fn warnings(&self) -> Vec<String> {
         let warnings = self.solve().report.warnings.into_iter();
         warnings.map(|warning| format!("{}: {}", warning.object, warning.what)).collect()
     }
 
-    /// Solves and writes what comes out, one line a fact.
+    /// Solves and returns the result as text, one line per fact.
     pub(super) fn text(&self) -> String {
         text(&self.solve())
     }
@@ -371,7 +371,7 @@ fn new_line(node: &NewNode) -> String {
     format!("+ {pool} {size} {zone} {capacity_type} {}{labels}: {}\n", price(*effective_price), names(pods))
 }
 
-/// Writes what a solution decides.
+/// Returns a solution's decisions as text.
 pub(super) fn text(solution: &Solution) -> String {
     let mut text = String::new();
     for kept in solution.target.kept.iter().filter(|kept| !kept.pods.is_empty()) {

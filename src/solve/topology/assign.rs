@@ -1,8 +1,8 @@
-//! Which domain each pod goes to, before nodes are filled: shapes that groups bind or count are split, each part
-//! pinned to one place by its labels.
+//! Assigns each pod to a domain before nodes are filled: shapes that groups constrain or count are split, and each part
+//! is pinned to one place by its labels.
 //!
-//! Pods of groups are given out one by one: to the heaviest pool's places first, then to the emptiest domain, then
-//! to the cheapest. A pod that no place may take is refused with the reason. Nodes are never opened here.
+//! Pods of groups are assigned one by one: to the places of the heaviest pool first, then to the emptiest domain, then
+//! to the cheapest. A pod that no place may take is refused with the reason. Never opens nodes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,20 +19,21 @@ use crate::solve::fit::{Miss, Rule, affinity, anti_affinity, spread, volumes};
 use crate::solve::memo::Memo;
 use crate::solve::supply::Supply;
 
-/// How many pods of a shape a place takes at most, by the shape's place, the values, and the weight of the pools:
-/// what an earlier round of packing found out.
+/// Maximum number of pods of a shape in a place, by the shape's index, the label values, and the tier: known from an
+/// earlier round of packing.
 pub type Caps = BTreeMap<(usize, Values, usize), usize>;
 
-/// Who of pods of one priority is given out first, and where to.
+/// The order in which pods of one priority are assigned, and the domains that they prefer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Manner {
-    /// What is only counted, so that what is bound can go by it; to the emptiest domain.
+    /// Pods that are only counted first, so constrained ones can adapt to them; to the emptiest domain.
     Evenly,
-    /// What is bound, so that what may go anywhere leaves it room; it may have to wait for those that it must be near.
+    /// Constrained pods first, so unconstrained ones leave them free capacity; they may have to wait for pods that they
+    /// must be near.
     BoundFirst,
-    /// As evenly as it must be and no more: to the cheapest domain, and to the fullest of those.
+    /// No more evenly than required: to the cheapest domain, and to the fullest of those.
     Thriftily,
-    /// Those that have the fewest zones to go to; to zones that others need anyway, so that few nodes hold many.
+    /// Pods with the fewest possible zones first; to zones that others need anyway, so few nodes hold many pods.
     Gathered,
 }
 
@@ -41,29 +42,29 @@ pub enum Manner {
 pub struct Pin {
     /// Its labels.
     pub values: Values,
-    /// How many pods are to come to nodes of each tier, those that exist first.
+    /// Number of pods for nodes of each tier, existing nodes first.
     pub tiers: Vec<(usize, usize)>,
     /// The tier of the heaviest pools that could take such a pod in any place.
     pub heaviest: usize,
 }
 
-/// A demand whose shapes all know their domains.
+/// A demand in which every shape has its domains.
 #[derive(Clone, Debug, Default)]
 pub struct Assigned {
     /// The demand, split.
     pub demand: Demand,
-    /// Where each split shape comes from: the place of the whole one, with what it is pinned to.
+    /// The origin of each split shape: the index of the original one, and the place that it is pinned to.
     pub origins: Vec<(usize, Option<Pin>)>,
-    /// Shapes, by place, of which nothing can be placed anywhere.
+    /// Shapes, by index, that can be placed nowhere.
     pub closed: Vec<usize>,
-    /// The same, of pods to which no rule between pods says no: there is only no room for them.
+    /// Like `closed`, but no rule between pods refuses them: they only lack capacity.
     pub crowded: Vec<usize>,
     /// Pods that no place may take.
     pub refused: Vec<Refused>,
 }
 
 impl Assigned {
-    /// Returns the demand with nothing in it of what can be placed nowhere.
+    /// Returns the demand without the pods that can be placed nowhere.
     #[must_use]
     pub fn open_demand(&self) -> Demand {
         let mut demand = self.demand.clone();
@@ -73,7 +74,7 @@ impl Assigned {
         demand
     }
 
-    /// Returns the pods that can be placed nowhere, with the places of their shapes.
+    /// Returns the pods that can be placed nowhere, with the indices of their shapes.
     pub fn closed_pods(&self) -> impl Iterator<Item = (usize, PodKey)> + '_ {
         let pods = |place: &usize| {
             let place = *place;
@@ -82,14 +83,14 @@ impl Assigned {
         self.closed.iter().chain(&self.crowded).flat_map(pods)
     }
 
-    /// Returns whether pods that mind where others are were given no place.
+    /// Returns whether pods in groups were left without a place.
     #[must_use]
     pub fn leaves_over(&self) -> bool {
         !self.refused.is_empty() || !self.crowded.is_empty()
     }
 }
 
-/// Pods that rules between pods leave no place.
+/// Pods that rules between pods exclude from every place.
 #[derive(Clone, Debug)]
 pub struct Refused {
     /// Their priority.
@@ -98,11 +99,11 @@ pub struct Refused {
     pub pods: Vec<PodKey>,
     /// Why.
     pub miss: Miss,
-    /// Whether they had a place until it was seen what the others came to.
+    /// Whether they had a place until the final domain counts were known.
     pub was_placed: bool,
 }
 
-/// Groups pods that were taken off by shape and reason.
+/// Groups unplaced pods by priority and reason.
 #[must_use]
 pub fn grouped(demand: &Demand, pods: BTreeMap<PodKey, Miss>) -> Vec<Refused> {
     let mut groups: BTreeMap<(i32, Miss), Vec<PodKey>> = BTreeMap::new();
@@ -114,7 +115,7 @@ pub fn grouped(demand: &Demand, pods: BTreeMap<PodKey, Miss>) -> Vec<Refused> {
     groups.into_iter().map(refused).collect()
 }
 
-/// Splits what waits.
+/// Assigns pending pods to domains.
 #[must_use]
 pub(in crate::solve) fn assign(
     demand: &Demand,
@@ -163,7 +164,7 @@ pub(in crate::solve) fn assign(
     split(demand, &parts, &round)
 }
 
-/// A shape whose pods are given out.
+/// A shape whose pods are assigned.
 struct Part {
     shape: usize,
     roles: Vec<Role>,
@@ -184,7 +185,7 @@ impl Part {
         Self { shape: place, roles: shape.roles.clone(), keys, cells, given, left: shape.pods.len() }
     }
 
-    /// Returns the places that pods are given to, by their labels.
+    /// Returns the places that pods are assigned to, by their labels.
     fn pins(&self) -> Vec<Pin> {
         let mut pins: BTreeMap<&Values, Vec<(usize, usize)>> = BTreeMap::new();
         for (cell, given) in self.cells.iter().zip(&self.given).filter(|(_, given)| **given > 0) {
@@ -195,7 +196,7 @@ impl Part {
         pins.into_iter().map(|(values, tiers)| Pin { values: values.clone(), tiers, heaviest }).collect()
     }
 
-    /// Returns in how many zones it has places.
+    /// Returns the number of zones in which it has places.
     fn zones(&self) -> usize {
         let zone = LabelKey::new(label::ZONE);
         self.cells.iter().map(|cell| self.domain(cell, &zone)).collect::<BTreeSet<_>>().len()
@@ -207,14 +208,14 @@ impl Part {
         self.cells.iter().all(|cell| self.domain(cell, key) == Some(first)).then_some(first)
     }
 
-    /// Returns the domain of a group in a place.
+    /// Returns the domain of a label in a place.
     fn domain<'p>(&self, cell: &'p Cell, key: &LabelKey) -> Option<&'p std::sync::Arc<str>> {
         let place = self.keys.iter().position(|there| there == key)?;
         cell.values[place].as_ref()
     }
 }
 
-/// Returns what nodes in no zone are to pods of a shape, by what is asked of their zone.
+/// Returns how to treat nodes outside zones for pods of a shape, given its rules over zones.
 fn outside(shape: &Shape, topology: &Topology) -> Outside {
     let of_zones = |role: &&Role| topology.groups[role.group].key.as_str() == label::ZONE;
     let mut outside = Outside::Last;
@@ -237,15 +238,15 @@ struct Round<'r> {
     census: Census,
     caps: &'r Caps,
     manner: Manner,
-    /// How many nodes all pools may have together, where each has such a limit.
+    /// Maximum number of nodes of all pools together, if each has such a limit.
     nodes_max: Option<usize>,
     following: Following,
-    /// How many pods each zone is given.
+    /// Number of pods assigned to each zone.
     gathered: Gathered,
 }
 
 impl Round<'_> {
-    /// Returns where pods are sure to come that others may not stand beside.
+    /// Returns the domains to which pods certainly go that others must stay apart from.
     fn sure(&self, parts: &[Part]) -> Sure {
         let mut sure = Sure::default();
         for part in parts {
@@ -262,7 +263,7 @@ impl Round<'_> {
         matches!(self.topology.groups[role.group].kind, GroupKind::AntiAffinity)
     }
 
-    /// Returns whether others are sure to keep pods off a place, wherever what may choose goes.
+    /// Returns whether others certainly keep pods out of a place, wherever pods with a choice go.
     fn is_kept_off(&self, part: &Part, cell: &Cell, sure: &Sure) -> bool {
         part.roles.iter().filter(|role| self.keeps_apart(role)).any(|role| {
             let key = &self.topology.groups[role.group].key;
@@ -273,7 +274,7 @@ impl Round<'_> {
         })
     }
 
-    /// Notes who must stand beside others, and where they can.
+    /// Records pods that must be near others, and where they can be.
     fn note_followers(&mut self, part: &Part, sure: &Sure) {
         for role in part.roles.iter().filter(|role| role.is_bound) {
             let group = &self.topology.groups[role.group];
@@ -285,8 +286,8 @@ impl Round<'_> {
         }
     }
 
-    /// Makes the domains known that pods of a spread may open. kube-scheduler counts a domain once it has a node: where there
-    /// are more than nodes may be, those are left out that got none in an earlier round.
+    /// Registers the domains that pods of a spread may open. kube-scheduler counts a domain once it has a node: if
+    /// there are more domains than allowed nodes, those that got no pod in an earlier round are left out.
     fn open_domains(&mut self, part: &Part) {
         for role in part.roles.iter().filter(|role| role.is_bound) {
             let group = &self.topology.groups[role.group];
@@ -304,7 +305,7 @@ impl Round<'_> {
         }
     }
 
-    /// Gives out pods while some place may take them.
+    /// Assigns pods while some place may take them.
     fn give_out(&mut self, part: &mut Part) {
         let zone = LabelKey::new(label::ZONE);
         while part.left > 0 {
@@ -337,7 +338,7 @@ impl Round<'_> {
         }
     }
 
-    /// Returns how many pods a place is given at once: all where one changes nothing for the next.
+    /// Returns how many pods are assigned to a place in one step: all, if one does not affect the next.
     fn at_once(&self, part: &Part, place: usize) -> usize {
         let is_even = part.roles.iter().all(|role| match self.topology.groups[role.group].kind {
             GroupKind::Affinity | GroupKind::Volume(_) => true,
@@ -347,7 +348,7 @@ impl Round<'_> {
         if is_even { part.left.min(self.cap(part, place) - part.given[place]) } else { 1 }
     }
 
-    /// Returns how many pods a place takes at most.
+    /// Returns the maximum number of pods in a place.
     fn cap(&self, part: &Part, place: usize) -> usize {
         let Cell { values, tier, room, .. } = &part.cells[place];
         let known = self.caps.get(&(part.shape, values.clone(), *tier)).copied();
@@ -367,7 +368,7 @@ impl Round<'_> {
         counted.max().unwrap_or(0)
     }
 
-    /// Says whether one more pod may come to a place.
+    /// Checks whether one more pod may be assigned to a place.
     fn why(&self, part: &Part, place: usize) -> Result<(), Miss> {
         for role in &part.roles {
             self.why_group(part, &part.cells[place], *role)?;
@@ -423,7 +424,8 @@ impl Round<'_> {
         }
     }
 
-    /// Says which rule refuses what is left of a part; where none does there is only no room, in these places.
+    /// Returns the rule that refuses the rest of a part. If none does, the rest only lacks capacity, in the returned
+    /// places.
     fn refusal(&self, part: &Part) -> Result<BTreeSet<Values>, Miss> {
         let (mut full, mut misses) = (BTreeSet::new(), Vec::new());
         for (place, cell) in part.cells.iter().enumerate() {
@@ -461,7 +463,7 @@ fn split(demand: &Demand, parts: &[Part], round: &Round<'_>) -> Assigned {
             assigned.demand.shapes.push(pinned(shape, &part.keys, &pin.values, pods));
             assigned.origins.push((place, Some(pin)));
         }
-        // Where no place has room for even one pod, the ordinary rules say better why.
+        // If no place can hold even one pod, the ordinary rules explain it better.
         if part.cells.is_empty() {
             assigned.closed.push(assigned.demand.shapes.len());
             assigned.demand.shapes.push(shape.clone());
@@ -481,12 +483,12 @@ fn split(demand: &Demand, parts: &[Part], round: &Round<'_>) -> Assigned {
     assigned
 }
 
-/// Returns pods of a shape that may stand only in one place.
+/// Returns pods of a shape, pinned to one place.
 fn pinned(shape: &Shape, keys: &[LabelKey], values: &Values, pods: Vec<PodKey>) -> Shape {
     Shape { pods, ..within(shape, keys, &BTreeSet::from([values.clone()])) }
 }
 
-/// Returns the shape without pods, as it is where it may stand only in these places.
+/// Returns the shape without pods, restricted to these places.
 fn within(shape: &Shape, keys: &[LabelKey], places: &BTreeSet<Values>) -> Shape {
     let agrees = |alternative: &Requirements, values: &Values| {
         keys.iter().zip(values).all(|(key, value)| match (alternative.get(key.as_str()), value) {
@@ -498,7 +500,7 @@ fn within(shape: &Shape, keys: &[LabelKey], places: &BTreeSet<Values>) -> Shape 
     let mut ask = shape.ask.clone();
     ask.alternatives.clear();
     for values in places {
-        // An alternative that does not agree is left out: joined with the pin it would read like "no such label".
+        // An alternative that does not agree is left out: joined with the pin it would mean "no such label".
         for alternative in shape.ask.alternatives.iter().filter(|alternative| agrees(alternative, values)) {
             let mut alternative = alternative.clone();
             for (key, value) in keys.iter().zip(values) {

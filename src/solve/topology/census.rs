@@ -1,6 +1,6 @@
-//! How many pods of each group are in each domain, and which domains there are.
+//! Counts the pods of each group by domain, and records which domains exist.
 //!
-//! Counts what runs on nodes that stay, and then what is assigned. It never says where a pod should go.
+//! Counts running pods on kept nodes, and then assigned pods. Never decides where a pod should go.
 
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -22,15 +22,15 @@ pub struct Census {
 #[derive(Clone, Debug, Default)]
 struct Counts {
     domains: BTreeMap<Arc<str>, Tally>,
-    /// How many domains count so many pods: what the emptiest has is asked for every pod.
+    /// Number of domains by pod count, because every pod looks up the emptiest domain.
     levels: BTreeMap<usize, usize>,
-    /// How many pods are counted in all.
+    /// Total number of counted pods.
     anywhere: usize,
 }
 
-/// Nodes with what runs on those that stay: that is counted once, when somebody asks.
+/// Nodes with the counts of running pods on kept nodes, computed on first use.
 pub struct Running<'a> {
-    /// The rules that count.
+    /// The rules between pods.
     pub topology: &'a Topology,
     /// The nodes.
     pub nodes: &'a [Standing<'a>],
@@ -38,7 +38,7 @@ pub struct Running<'a> {
 }
 
 impl<'a> Running<'a> {
-    /// Counts nothing yet.
+    /// Creates it without counting.
     #[must_use]
     pub const fn of(topology: &'a Topology, nodes: &'a [Standing<'a>]) -> Self {
         Self { topology, nodes, census: OnceCell::new() }
@@ -73,7 +73,7 @@ impl Counts {
 }
 
 impl Census {
-    /// Counts what runs.
+    /// Counts running pods.
     #[must_use]
     pub fn of(topology: &Topology, nodes: &[Standing<'_>]) -> Self {
         let mut census = Self { groups: vec![Counts::default(); topology.groups.len()] };
@@ -97,7 +97,7 @@ impl Census {
         census
     }
 
-    /// Makes the domains known that spreads have without any pod: a domain is there as soon as a node counts.
+    /// Registers the domains of spreads that have no pod: a domain exists as soon as a node of it counts.
     pub fn open_all(&mut self, topology: &Topology, eligible: &Eligible) {
         for (number, group) in topology.groups.iter().enumerate() {
             if !group.is_of_hosts() {
@@ -113,7 +113,7 @@ impl Census {
         self.groups[role.group].change(domain, |tally| tally.add(role.is_bound, role.counted, pods));
     }
 
-    /// Takes one pod off a domain again.
+    /// Removes one pod from a domain.
     pub fn take(&mut self, role: Role, domain: &Arc<str>) {
         self.groups[role.group].change(domain, |tally| {
             tally.bound = tally.bound.saturating_sub(usize::from(role.is_bound));
@@ -121,7 +121,7 @@ impl Census {
         });
     }
 
-    /// Makes a domain known that has no pod yet.
+    /// Registers a domain without pods.
     pub fn open(&mut self, group: usize, domain: &Arc<str>) {
         if !self.groups[group].domains.contains_key(domain) {
             self.groups[group].change(domain, |_| {});
@@ -134,13 +134,13 @@ impl Census {
         self.groups[group].domains.get(domain).copied().unwrap_or_default()
     }
 
-    /// Returns how many pods are counted in all domains.
+    /// Returns the total number of counted pods.
     #[must_use]
     pub fn anywhere(&self, group: usize) -> usize {
         self.groups[group].anywhere
     }
 
-    /// Returns what the emptiest domain counts; nothing where there are fewer domains than asked for.
+    /// Returns the count of the emptiest domain; zero if there are fewer domains than required.
     #[must_use]
     pub fn least(&self, group: usize, spread: &Spread) -> usize {
         if self.lacking(group, spread).is_some() {
@@ -149,7 +149,7 @@ impl Census {
         self.groups[group].levels.first_key_value().map_or(0, |(least, _)| *least)
     }
 
-    /// Names the domain that counts the fewest pods, the first by name of several, in words.
+    /// Returns the display name of the domain with the lowest count, the first by name of several.
     #[must_use]
     pub fn emptiest(&self, group: usize) -> Option<String> {
         let least = self.groups[group].domains.iter().min_by_key(|(_, tally)| tally.counted);
@@ -159,7 +159,7 @@ impl Census {
         })
     }
 
-    /// Returns how many domains there are and have to be, where there are too few.
+    /// Returns the existing and the required number of domains, if there are too few.
     #[must_use]
     pub fn lacking(&self, group: usize, spread: &Spread) -> Option<(usize, usize)> {
         let there = self.groups[group].domains.len();

@@ -1,6 +1,6 @@
-//! Where pods of a shape might stand, by the labels that groups ask about: zones, capacity types and the like.
+//! Finds the places where pods of a shape could be, by the labels that groups use: zones, capacity types and the like.
 //!
-//! Says what there is and what the cheapest node there costs; it never chooses.
+//! Returns what exists and the price of the cheapest node there; never chooses.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -15,42 +15,42 @@ use crate::solve::memo::Memo;
 use crate::solve::supply::reach::Reach;
 use crate::solve::supply::{PoolSupply, Supply};
 
-/// One value, or none, of each label that is asked about.
+/// One value, or none, for each of the labels in use.
 pub type Values = Vec<Option<Arc<str>>>;
 
-/// A place by its labels.
+/// A place, identified by its labels.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Cell {
-    /// [`THERE`] for nodes that exist; else by the weight of the pools that have a size for the pod there, the
-    /// heaviest first.
+    /// [`THERE`] for existing nodes; else by the weight of the pools that have a size for the pod there, the heaviest
+    /// first.
     pub tier: usize,
-    /// Whether it is in no zone, where others are in one: it is taken last.
+    /// Whether it is outside zones while others are in one: such places are used last.
     pub is_last: bool,
-    /// What the cheapest new node there costs that holds one of the pods; nothing for nodes that exist.
+    /// Price of the cheapest new node there that holds one of the pods; zero for existing nodes.
     pub price: i64,
-    /// How many such pods nodes that exist would hold there, if nothing else came; `None` for new nodes.
+    /// Number of such pods that existing nodes there would hold without other new pods; `None` for new nodes.
     pub room: Option<usize>,
     /// The values.
     pub values: Values,
 }
 
-/// The tier of nodes that exist: they are filled before any is bought.
+/// The tier of existing nodes: they are filled before any is bought.
 pub const THERE: usize = 0;
 
-/// Returns the tier of new nodes of pools of this weight, by its place among the weights.
+/// Returns the tier of new nodes of pools of this weight, given its index among the weights.
 #[must_use]
 pub const fn tier_of_new(weight: usize) -> usize {
     weight + 1
 }
 
-/// What is made of new nodes in no zone where there could be some in zones: alone they are taken as they are.
+/// How to treat new nodes outside zones if others could be in zones; without such others, they are used as they are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Outside {
-    /// They are no place for pods that are spread over zones, or whose volumes are in one.
+    /// They are excluded for pods that are spread over zones or have zonal volumes.
     Never,
-    /// They come last: pods only have to be apart.
+    /// They are used last: pods only have to be apart.
     Last,
-    /// They are a domain like any other as soon as there have to be so many.
+    /// They are a domain like any other if there are fewer zones than this required number.
     From(usize),
 }
 
@@ -69,60 +69,60 @@ impl Outside {
     }
 }
 
-/// Looks up places.
+/// Finds places.
 pub struct Places<'w> {
     supply: &'w Supply<'w>,
     nodes: &'w [Standing<'w>],
     memo: &'w Memo,
     pools: BTreeMap<(usize, Vec<LabelKey>), Ways>,
-    /// What each set of node terms reaches, pool by pool.
+    /// The reach of each set of node terms, pool by pool.
     reached: BTreeMap<&'w Vec<Requirements>, Vec<Vec<Reached<'w>>>>,
-    /// The values that nodes have.
+    /// The values of existing nodes.
     there: BTreeMap<Vec<LabelKey>, There>,
-    /// The nodes that pods of these terms may come to, if there is room.
+    /// The nodes that node terms and taints allow, regardless of capacity.
     open: BTreeMap<(&'w Vec<Requirements>, &'w Stance), Vec<usize>>,
 }
 
 /// Cells by their values and tier.
 pub(in crate::solve) type Found = BTreeMap<(Values, usize), Cell>;
 
-/// What decides where a new node for a pod may be: the labels asked about, and what the pod asks for.
+/// Everything that decides where a new node for a pod may be: the labels in use, and the pod's requirements.
 pub(in crate::solve) type Asked = (Vec<LabelKey>, Resources, Vec<Requirements>, Stance, BTreeSet<HostPort>);
 
-/// An alternative of node terms, and what it reaches of a pool.
+/// An alternative of node terms, and its reach in a pool.
 struct Reached<'w> {
     alternative: &'w Requirements,
     reach: Reach,
-    /// The sizes that it would have to name, and does not.
+    /// The sizes that it would have to name but does not.
     unnamed: Bits,
 }
 
-/// The distinct values of nodes, and which of them each node has.
+/// The distinct values of nodes, and the index of each node's values.
 #[derive(Default)]
 struct There {
     values: Vec<Values>,
     of_node: Vec<usize>,
 }
 
-/// The ways to have a node of a pool, the cheapest first, and the labels that they differ in.
+/// The ways to buy a node of a pool, the cheapest first, and their distinct labels.
 #[derive(Default)]
 struct Ways {
-    /// What each label is or may become; `None` where it is not there.
+    /// The current or possible values of each label; `None` if the label is absent.
     labels: Vec<Vec<Option<Requirement>>>,
     entries: Vec<Entry>,
 }
 
-/// A way to have a node of a pool.
+/// A way to buy a node of a pool.
 struct Entry {
     kind: usize,
     usable: usize,
     price: i64,
-    /// The place of its labels in [`Ways::labels`].
+    /// The index of its labels in [`Ways::labels`].
     labels: usize,
 }
 
 impl<'w> Places<'w> {
-    /// Looks at what can be bought and what there is.
+    /// Prepares a search over what can be bought and the existing nodes.
     #[must_use]
     pub(in crate::solve) const fn of(
         (supply, memo): (&'w Supply<'w>, &'w Memo),
@@ -139,7 +139,7 @@ impl<'w> Places<'w> {
         }
     }
 
-    /// Returns every place where one pod of the shape fits, by weight and price: once for each weight.
+    /// Returns every place where one pod of the shape fits, by weight and price: once per weight.
     pub fn cells(&mut self, shape: &'w Shape, keys: &[LabelKey], outside: Outside) -> Vec<Cell> {
         let mut found = self.new_cells(shape, keys);
         if let Some(zone) = keys.iter().position(|key| key.as_str() == label::ZONE) {
@@ -153,7 +153,7 @@ impl<'w> Places<'w> {
         cells
     }
 
-    /// Returns the places on nodes that exist.
+    /// Returns the places on existing nodes.
     fn cells_there(&mut self, shape: &'w Shape, keys: &[LabelKey]) -> Vec<Cell> {
         let Self { nodes, there, open, .. } = self;
         if !there.contains_key(keys) {
@@ -163,7 +163,7 @@ impl<'w> Places<'w> {
         let terms = (&shape.ask.alternatives, &shape.ask.stance);
         let open = open.entry(terms).or_insert_with(|| existing::open_to(nodes, terms));
         let mut rooms = vec![0_usize; there.values.len()];
-        // How many a node may have beside the others is known only with all of them.
+        // How many pods a spread over nodes allows on a node is known only with all nodes.
         let ask = shape.ask.unspread();
         for node in open.iter() {
             let sum = &mut rooms[there.of_node[*node]];
@@ -258,7 +258,7 @@ impl Ways {
         ways
     }
 
-    /// Finds the cheapest way that holds a pod for each of the labels that there are.
+    /// Finds the cheapest way that holds a pod for each distinct set of labels.
     fn find(
         &self,
         (pool, reached): (&PoolSupply<'_>, &[Reached<'_>]),
@@ -294,8 +294,9 @@ impl Ways {
     }
 }
 
-/// Returns every way in which a node can have these labels that a pod agrees with. Where any value would do, the
-/// pod's own wish decides; without one the node has none, or one is made up where the pool wants the label.
+/// Returns every combination of values that a node with these labels can have and a pod accepts. If any value would do,
+/// the pod's own requirement decides; without one the node has none, or a value is made up if the pool requires the
+/// label.
 fn combined(labels: &[Option<Requirement>], alternative: &Requirements, keys: &[LabelKey]) -> Vec<Values> {
     let mut ways: Vec<Values> = vec![Vec::new()];
     for (key, there) in keys.iter().zip(labels) {

@@ -1,6 +1,7 @@
-//! Which nodes count for a spread: those that the pods' own terms, their tolerations and all their labels let count.
+//! Eligible nodes of a spread: those that count by the pods' own node terms, their tolerations and all their topology
+//! keys.
 //!
-//! Spreads that ask the same of nodes share one answer. What stands on a node does not matter here.
+//! Spreads with equal conditions share one result. Never looks at the pods on a node.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,32 +15,32 @@ use crate::snapshot::system_node;
 use crate::solve::existing::NODES_AT_ONCE;
 use crate::solve::fit::{Undefined, labels, taints};
 
-/// What a spread asks of nodes.
+/// The conditions of a spread for nodes.
 type Asked<'t> = (&'t Option<Vec<Requirements>>, &'t Option<Stance>, &'t BTreeSet<LabelKey>);
 
-/// A node, as spreads see it: the value of each of its labels, what it is known to be, and its taints.
+/// A node as spreads see it: its label values, its known requirements, and its taints.
 #[derive(Clone, Copy)]
 pub struct Seen<'n> {
-    /// What each label is.
+    /// The value of each label.
     pub labels: &'n BTreeMap<LabelKey, Arc<str>>,
-    /// What node terms are asked of.
+    /// The requirements that node terms are checked against.
     pub site: &'n Requirements,
-    /// What pods must stand.
+    /// The taints that pods must tolerate.
     pub taints: &'n [Taint],
 }
 
-/// Which of some nodes count for each spread of a topology.
+/// Which nodes count for each spread of a topology.
 pub struct Eligible {
-    /// The question of each group; none of groups for which every node counts, or none does by itself.
+    /// The question of each group; `None` for groups for which every node counts, or none does by itself.
     of_group: Vec<Option<usize>>,
-    /// The answer to each question, node by node.
+    /// The answer to each question, by node.
     answers: Vec<Vec<bool>>,
     /// The values that eligible nodes have, by question and label.
     domains: BTreeMap<(usize, LabelKey), BTreeSet<Arc<str>>>,
 }
 
 impl Eligible {
-    /// Looks at these nodes.
+    /// Evaluates these nodes.
     #[must_use]
     pub fn of(topology: &Topology, nodes: &[Seen<'_>]) -> Self {
         let mut questions: BTreeMap<Asked<'_>, usize> = BTreeMap::new();
@@ -66,20 +67,20 @@ impl Eligible {
         eligible
     }
 
-    /// Returns whether a group sees the pods of a node, by its place: other rules than spreads see all.
+    /// Returns whether a group counts the pods on a node, given by index: rules other than spreads count all.
     #[must_use]
     pub fn sees(&self, group: usize, node: usize) -> bool {
         self.of_group[group].is_none_or(|question| self.answers[question][node])
     }
 
-    /// Returns the domains that a spread has without any pod; none of other rules.
+    /// Returns the domains that a spread has even without pods; none for other rules.
     pub fn domains(&self, group: usize, key: &LabelKey) -> impl Iterator<Item = &Arc<str>> {
         let question = self.of_group[group].map(|question| (question, key.clone()));
         question.and_then(|question| self.domains.get(&question)).into_iter().flatten()
     }
 }
 
-/// Returns whether the system node counts that is assumed where no node is known.
+/// Returns whether the system node counts that is assumed if no node is known.
 #[must_use]
 pub fn counts_system_node(spread: &Spread) -> bool {
     let node = system_node::node();
@@ -88,7 +89,7 @@ pub fn counts_system_node(spread: &Spread) -> bool {
     counts(&Seen { labels: &node.labels, site, taints: &node.taints }, spread)
 }
 
-/// Returns whether a node counts for a spread. Every node has a host's name, or gets one.
+/// Returns whether a node counts for a spread. Every node has a hostname label, or gets one.
 pub(in crate::solve) fn counts(node: &Seen<'_>, spread: &Spread) -> bool {
     let has = |key: &LabelKey| key.as_str() == label::HOSTNAME || node.site.get(key.as_str()).is_some();
     spread.keys.iter().all(has)

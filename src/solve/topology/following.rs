@@ -1,7 +1,7 @@
-//! Whether there is an order in which pods come near those that they must stand beside, once nodes are known.
+//! Checks whether some binding order satisfies required pod affinity, once nodes are known.
 //!
-//! A pod comes where one that it means is already; where none is anywhere, one that means itself may begin. Nothing else
-//! is asked here: whether there is room, or what other rules say.
+//! A pod can be bound where a pod that it requires already is; if there is none anywhere, a self-matching pod may be
+//! the first. Never checks capacity or other rules.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -15,15 +15,15 @@ use crate::solve::fit::company::HostRule;
 
 /// A newly placed pod, or several of a shape on one node.
 pub(super) struct Newcomer<'p, K> {
-    /// The number of the place.
+    /// The index of the place.
     pub(super) place: usize,
-    /// Who it is.
+    /// The pod's key.
     pub(super) key: K,
-    /// What it is like.
+    /// The pod's shape.
     pub(super) shape: &'p Shape,
 }
 
-/// Returns the pods that no order brings where they are placed.
+/// Returns the pods that no binding order lets reach their places.
 pub(super) fn lost<'p, K: Ord + Copy>(
     (topology, running): (&Topology, &Census),
     places: &'p [Place<'p>],
@@ -51,28 +51,28 @@ pub(super) fn lost<'p, K: Ord + Copy>(
     waiting.into_iter().map(|pod| pod.key).collect()
 }
 
-/// A newcomer, by its parts in groups that are about who is there first.
+/// A newcomer with its roles in affinity groups.
 struct Coming<'p, K> {
     key: K,
     parts: Vec<Part<'p>>,
 }
 
-/// The part that a newcomer plays in a group.
+/// The role of a newcomer in a group.
 #[derive(Clone, Copy)]
 struct Part<'p> {
     group: usize,
     is_bound: bool,
     is_counted: bool,
-    /// Where it would be; nothing where the place has no such label.
+    /// Its domain; `None` if the place has no such label.
     at: Option<Domain<'p>>,
 }
 
-/// Where a group sees a newcomer.
+/// The domain in which a group sees a newcomer.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Domain<'p> {
-    /// In the place of this number.
+    /// The place with this index.
     Host(usize),
-    /// In the domain of a label.
+    /// The domain of a label.
     Of(&'p Arc<str>),
 }
 
@@ -95,7 +95,7 @@ fn parts<'p, K>(topology: &Topology, places: &[Place<'p>], pod: &Newcomer<'p, K>
     roles.chain(company).collect()
 }
 
-/// Who is there by now.
+/// The pods bound so far.
 struct There<'p, 'c> {
     running: &'c Census,
     places: &'p [Place<'p>],
@@ -116,8 +116,7 @@ impl<'p> There<'p, '_> {
         pod.parts.iter().all(|part| !part.is_bound || self.is_led(part))
     }
 
-    /// Whether a pod may come that somebody of its own kind would follow: where none of those is anywhere that any of its
-    /// rules means.
+    /// Returns whether a self-matching pod may be the first: none of its rules has a matching pod anywhere.
     fn lets_begin<K>(&self, pod: &Coming<'p, K>) -> bool {
         let is_first = |part: &Part<'_>| part.is_counted && part.at.is_some() && !self.is_anywhere(part);
         pod.parts.iter().all(|part| !part.is_bound || is_first(part))

@@ -1,6 +1,6 @@
-//! How many pods go to which zone, for pods that gather where nodes are needed anyway.
+//! Pods per zone, for pods that gather where nodes are needed anyway.
 //!
-//! Where limits leave few nodes, every zone that is opened costs one. Nothing is given out here.
+//! If limits leave few nodes, every additional zone costs one. Never assigns pods.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub(super) struct Gathered {
 }
 
 impl Gathered {
-    /// Counts the pods that may be in one zone only, whatever is given out.
+    /// Counts the pods that can be in only one zone, whatever is assigned.
     pub(super) fn of<'s>(shapes: impl Iterator<Item = &'s Shape>) -> Self {
         let mut gathered = Self::default();
         for shape in shapes {
@@ -26,20 +26,20 @@ impl Gathered {
         gathered
     }
 
-    /// Counts pods in a zone; nothing where they are in none.
+    /// Counts pods in a zone; does nothing without a zone.
     pub(super) fn add(&mut self, zone: Option<&Arc<str>>, pods: usize) {
         if let Some(zone) = zone {
             *self.zones.entry(zone.clone()).or_default() += pods;
         }
     }
 
-    /// Returns how many pods a zone has; none where there is no zone.
+    /// Returns the number of pods in a zone; zero without a zone.
     pub(super) fn count(&self, zone: Option<&Arc<str>>) -> usize {
         zone.and_then(|zone| self.zones.get(zone)).copied().unwrap_or_default()
     }
 }
 
-/// Returns the zone that all of these name, where they name one.
+/// Returns the only zone that all these alternatives require, if there is one.
 fn only_zone(alternatives: &[Requirements]) -> Option<Arc<str>> {
     let mut zones = alternatives.iter().map(|term| term.get(label::ZONE).and_then(|zone| zone.single()));
     let first = zones.next()??;

@@ -1,7 +1,7 @@
-//! Topology groups: a rule between pods, the label whose values are its domains, and the pods that are meant.
+//! Topology groups: a rule between pods, the label whose values are its domains, and the pods that it counts.
 //!
-//! Equal rules of different pods are one group, so that a workload with a thousand replicas has one. What stands
-//! where is not known here.
+//! Equal rules of different pods form one group, so a workload with a thousand replicas has one. Never knows where pods
+//! are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ use crate::model::{
 use crate::solve::demand;
 use crate::solve::fit::claims;
 
-/// The label that every namespace has, whether or not it was read.
+/// The label that every namespace has, even if it was not read.
 const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 
 /// A rule between pods.
@@ -21,52 +21,52 @@ const NAMESPACE_NAME: &str = "kubernetes.io/metadata.name";
 pub struct Group {
     /// The label whose values are the domains.
     pub key: LabelKey,
-    /// What must hold.
+    /// The rule.
     pub kind: GroupKind,
-    /// The pods that are counted: each of these must mean a pod. Kubernetes asks all affinity terms of a pod
-    /// together, so that one pod has to meet them all.
+    /// Selectors of the counted pods, all of which must match: Kubernetes checks all affinity terms of a pod together,
+    /// so one pod has to match them all.
     pub meant: Vec<Meant>,
 }
 
-/// What a group asks.
+/// The kind of a rule.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum GroupKind {
     /// `topologySpreadConstraints`.
     Spread(Spread),
-    /// `podAffinity`: beside a pod that is meant.
+    /// `podAffinity`: beside a matching pod.
     Affinity,
-    /// `podAntiAffinity`: not beside one.
+    /// `podAntiAffinity`: not beside a matching pod.
     AntiAffinity,
-    /// A claim without a volume that several pods use: the first of them decides where it is.
+    /// A claim without a volume that several pods use: the first of them decides its location.
     Volume(VolumeClaimKey),
 }
 
-/// How pods are to be spread.
+/// A topology spread constraint.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Spread {
-    /// How far the fullest domain may be ahead of the emptiest.
+    /// Maximum lead of the fullest domain over the emptiest.
     pub max_skew: usize,
-    /// With fewer domains, the emptiest counts as empty.
+    /// With fewer domains than this, the minimum counts as zero.
     pub min_domains: Option<usize>,
-    /// What a node's labels must be to count; `None` where the pod's own affinity is not asked.
+    /// The node terms that a node must meet to count; `None` if the pod's node affinity is ignored.
     pub alternatives: Option<Vec<Requirements>>,
-    /// How the pod stands to a node's taints; `None` where taints are not asked.
+    /// The pod's tolerations, which decide whether a node counts; `None` if taints are ignored.
     pub tolerations: Option<Stance>,
-    /// The labels that a node must have to count: those of all the pod's required constraints.
+    /// The labels that a node must have to count: the topology keys of all required constraints of the pod.
     pub keys: BTreeSet<LabelKey>,
 }
 
-/// Pods, by label and namespace.
+/// A selection of pods by label and namespace.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Meant {
-    /// Their labels; `None` means no pod.
+    /// Their labels; `None` matches no pod.
     pub selector: Option<LabelSelector>,
     /// Their namespaces, by name.
     pub namespaces: BTreeSet<Namespace>,
 }
 
 impl Meant {
-    /// Returns whether a pod of this content in this namespace is meant.
+    /// Returns whether a pod with this spec in this namespace matches.
     #[must_use]
     pub fn means(&self, spec: &PodSpec, namespace: &Namespace) -> bool {
         self.namespaces.contains(namespace)
@@ -81,7 +81,7 @@ impl Group {
         self.key.as_str() == label::HOSTNAME
     }
 
-    /// Returns whether a pod of this content is counted.
+    /// Returns whether a pod with this spec in this namespace is counted.
     #[must_use]
     pub fn means(&self, spec: &PodSpec, namespace: &Namespace) -> bool {
         if let GroupKind::Volume(VolumeClaimKey { namespace: own, name }) = &self.kind {
@@ -91,10 +91,10 @@ impl Group {
     }
 }
 
-/// Namespaces and their labels, as selectors of namespaces read them.
+/// Namespaces and their labels, as namespace selectors read them.
 #[derive(Clone, Debug)]
 pub struct Namespaces<'a> {
-    /// Every namespace that pods are in.
+    /// All namespaces with pods.
     pub names: BTreeSet<&'a Namespace>,
     /// The labels of those that were read.
     pub labels: &'a NamespaceLabels,
@@ -111,7 +111,7 @@ impl Namespaces<'_> {
     }
 }
 
-/// Returns the claims without a volume that several of these pods use and whose volume is made where the first of
+/// Returns the claims without a volume that several of these pods use, and whose volume is created where the first of
 /// them runs.
 #[must_use]
 pub fn shared_claims<'p>(pods: impl Iterator<Item = &'p Pod>, storage: &Storage) -> BTreeSet<VolumeClaimKey> {
@@ -134,7 +134,7 @@ pub fn shared_claims<'p>(pods: impl Iterator<Item = &'p Pod>, storage: &Storage)
     users.into_iter().filter(|(key, users)| *users > 1 && is_open(key)).map(|(key, _)| key).collect()
 }
 
-/// Returns the groups of claims that pods of this content share with others.
+/// Returns the groups of claims that pods with this spec share with others.
 pub fn of_claims<'s>(
     spec: &'s PodSpec,
     namespace: &'s Namespace,
@@ -150,7 +150,7 @@ pub fn of_claims<'s>(
     })
 }
 
-/// Returns the groups that pods of this content are bound by. Of what runs only anti-affinity still binds.
+/// Returns the groups that constrain pods with this spec. Running pods are constrained only by anti-affinity.
 #[must_use]
 pub fn groups_of(
     spec: &PodSpec,
@@ -196,7 +196,7 @@ pub(in crate::solve) fn spread(
         }
     }
     let count = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
-    // Kubernetes counts nobody by a selector that asks for nothing.
+    // Kubernetes counts no pods for an empty selector.
     selector = selector.filter(|selector| !selector.0.is_empty());
     let kind = Spread {
         max_skew: count(constraint.max_skew),
@@ -204,7 +204,7 @@ pub(in crate::solve) fn spread(
         alternatives: constraint.honors_node_affinity.then(|| demand::alternatives(spec)),
         tolerations: constraint.honors_node_taints.then(|| Stance {
             tolerations: spec.tolerations.clone(),
-            // Where pods are counted, taints that only discourage are none.
+            // `PreferNoSchedule` taints do not affect counting.
             refuses_soft: false,
         }),
         keys: keys.clone(),

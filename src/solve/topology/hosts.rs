@@ -1,10 +1,10 @@
-//! Spreading over nodes, where it is known where all pods are.
+//! Spread over nodes, checked once the nodes of all pods are known.
 //!
-//! While nodes are filled, the emptiest counts as empty and no pod joins one that stands by its count
-//! ([`crate::solve::fit::company`]). Of a whole fleet it is known how full the emptiest is, and who comes late: a pod that
-//! runs elsewhere and is only counted is evicted when those that are spread have their nodes. Beside one that runs such a pod
-//! is asked as where nodes are filled: else the next plan would bring together what this one could not. Nothing is placed
-//! here.
+//! While nodes are filled, the emptiest node counts as zero, and no counted pod exceeds the limit beside a pod that the
+//! spread constrains ([`crate::solve::fit::company`]). For a whole fleet the minimum is known, and so are the pods that
+//! come late: a pod that runs elsewhere and is only counted is evicted once the spread pods have their nodes. Beside a
+//! running pod, it is checked as while nodes are filled; otherwise the next plan would bring together what this one
+//! could not. Never places a pod.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +18,20 @@ use crate::solve::fit::Miss;
 use crate::solve::fit::company::HostRole;
 use crate::solve::fit::spread::{self, Full};
 
-/// How the assumed system node is called.
+/// Display name of the assumed system node.
 const SYSTEM_NODE: &str = "the assumed system node";
 
-/// How many pods that a group counts are on a node.
+/// Number of pods on a node that a group counts.
 #[derive(Clone, Copy, Debug, Default)]
 struct Count {
-    /// When those have come that are spread, and those that wait.
+    /// Once the constrained and the pending pods have arrived.
     early: usize,
-    /// When all have.
+    /// Once all pods have arrived.
     late: usize,
 }
 
-/// Returns the newly placed pods that Kubernetes would not bind for being spread over nodes, with why. `moves` tells those
-/// that run elsewhere; a system node is assumed or not.
+/// Returns the newly placed pods that Kubernetes would not bind because of a spread over nodes, with the reason.
+/// `moves` tells which pods run elsewhere, and `assumes` whether a system node is assumed.
 #[must_use]
 pub fn refused(
     (demand, topology): (&Demand, &Topology),
@@ -82,7 +82,7 @@ pub fn refused(
     refused
 }
 
-/// Returns the pods that are newly placed somewhere and play a part in a group.
+/// Returns the newly placed pods of a place that have a role in a group.
 fn parts<'p>(
     demand: &'p Demand,
     group: usize,
@@ -93,20 +93,20 @@ fn parts<'p>(
     })
 }
 
-/// What the emptiest node has.
+/// The minimum pod count of all nodes.
 struct Level {
     least: usize,
-    /// Which one that is, where it is known.
+    /// The emptiest node, if known.
     emptiest: Option<String>,
-    /// How many nodes there are and have to be, where there are too few for the emptiest to count.
+    /// The existing and the required number of nodes, if there are too few for the minimum to count.
     lacking: Option<(usize, usize)>,
 }
 
 impl Level {
-    /// As where nodes are filled.
+    /// The level that applies while nodes are filled.
     const EMPTY: Self = Self { least: 0, emptiest: None, lacking: None };
 
-    /// Of nodes with their names, where they have one.
+    /// Computes the level of nodes, given their counts and their names, if any.
     fn of(spread: &Spread, counts: impl Iterator<Item = (usize, Option<String>)> + Clone) -> Self {
         let there = counts.clone().count();
         let lacking = spread.min_domains.filter(|asked| there < *asked).map(|asked| (there, asked));

@@ -1,6 +1,6 @@
-//! Who waits for whom: pods that must stand beside others, by the domains in which they can.
+//! Pods that must be near others (followers), by the domains in which they can be.
 //!
-//! Where the first of a group may choose, it goes where the others can follow. Nothing here says that a place is closed.
+//! If the first pod of a group has a choice, it goes where the others can follow. Never excludes a place.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -10,18 +10,18 @@ use super::census::Census;
 use crate::solve::fit::anti_affinity;
 use crate::solve::fit::company::Tally;
 
-/// The domains to which pods are sure to come wherever others go: of those that can be in one alone.
+/// The domains to which pods certainly go, wherever others go: those of pods that can be in only one domain.
 #[derive(Default)]
 pub(super) struct Sure(BTreeMap<(usize, Arc<str>), Tally>);
 
 impl Sure {
-    /// Notes pods that can be in one domain alone.
+    /// Adds pods that can be in only one domain.
     pub(super) fn add(&mut self, role: Role, domain: &Arc<str>) {
         self.0.entry((role.group, domain.clone())).or_default().add(role.is_bound, role.counted, 1);
     }
 
-    /// Returns whether those who run or are sure to come keep a pod of another kind off a domain. Of its own kind, so many
-    /// are sure to come there.
+    /// Returns whether running pods and pods that certainly come keep a pod of another kind out of a domain. Of its own
+    /// kind, `own` pods certainly come there.
     pub(super) fn keeps_off(&self, role: Role, domain: &Arc<str>, running: Tally, own: usize) -> bool {
         let mut there = self.0.get(&(role.group, domain.clone())).copied().unwrap_or_default();
         there.bound = there.bound.saturating_sub(if role.is_bound { own } else { 0 }) + running.bound;
@@ -30,31 +30,31 @@ impl Sure {
     }
 }
 
-/// Pods that wait for somebody to stand beside.
+/// Pods that must be near a pod of a group.
 struct Followers {
     pods: usize,
-    /// Where they can be.
+    /// The domains where they can be.
     domains: BTreeSet<Arc<str>>,
 }
 
-/// The followers in each group of which not all can be everywhere.
+/// The followers in each group, because not all of them can be everywhere.
 #[derive(Default)]
 pub(super) struct Following(BTreeMap<usize, Vec<Followers>>);
 
 impl Following {
-    /// Notes pods that must stand beside others of a group.
+    /// Adds pods that must be near others of a group.
     pub(super) fn add(&mut self, group: usize, pods: usize, domains: BTreeSet<Arc<str>>) {
         if !domains.is_empty() {
             self.0.entry(group).or_default().push(Followers { pods, domains });
         }
     }
 
-    /// Returns whether pods of such parts decide where others can follow.
+    /// Returns whether pods with these roles decide where others can follow.
     pub(super) fn is_led(&self, roles: &[Role], census: &Census) -> bool {
         self.led(roles).any(|(role, followers)| followers.iter().any(|waiting| waiting.waits(role, census)))
     }
 
-    /// Returns how many pods could still not follow if one of such parts went to these domains.
+    /// Returns how many pods still could not follow if a pod with these roles went to these domains.
     pub(super) fn shut_out<'d>(
         &self,
         roles: &[Role],
@@ -78,7 +78,7 @@ impl Following {
 }
 
 impl Followers {
-    /// Returns whether there is nobody yet where they can be.
+    /// Returns whether the domains where they can be have no counted pod yet.
     fn waits(&self, role: &Role, census: &Census) -> bool {
         self.domains.iter().all(|domain| census.tally(role.group, domain).counted == 0)
     }

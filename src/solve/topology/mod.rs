@@ -1,7 +1,7 @@
-//! Rules between pods: spread, affinity and anti-affinity, as groups with the pods that each binds and counts.
+//! Rules between pods: spread, affinity and anti-affinity, as groups with the pods that each constrains and counts.
 //!
-//! Domains other than nodes are decided first ([`assign`]): every pod gets its zone, and what else is asked, before
-//! nodes are filled. What holds on one node is a rule of [`super::fit`]. Nothing here opens nodes.
+//! Domains other than nodes are decided first ([`assign`]): every pod gets its zone, and other required domains, before
+//! nodes are filled. Rules on one node belong to [`super::fit`]. Never opens nodes.
 
 pub mod assign;
 pub mod bundle;
@@ -25,25 +25,25 @@ use super::demand;
 use super::fit::company::HostRole;
 use group::{Group, GroupKind, Namespaces};
 
-/// What a pod is to a group.
+/// The role of a pod in a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Role {
-    /// The group, by its place in [`Topology::groups`].
+    /// The group, as an index into [`Topology::groups`].
     pub group: usize,
-    /// Whether the pod is bound by it.
+    /// Whether the group constrains the pod.
     pub is_bound: bool,
-    /// How many pods are counted: one or none, and more of a bundle.
+    /// Number of counted pods: zero or one, more for a bundle.
     pub counted: usize,
 }
 
-/// Every group that binds or counts a pod that waits, with the part that each pod plays.
+/// Every group that constrains or counts a pending pod, with the role of each pod.
 #[derive(Clone, Debug, Default)]
 pub struct Topology {
     /// The groups, sorted.
     pub groups: Vec<Group>,
-    /// The parts of each content.
+    /// The roles of each content.
     roles: Vec<Vec<Role>>,
-    /// The content, by the address of what the scheduler reads of a pod, and by namespace.
+    /// The index of a content, by the address of the pod spec and by namespace.
     contents: BTreeMap<usize, BTreeMap<Namespace, usize>>,
 }
 
@@ -57,11 +57,11 @@ impl Topology {
             own.extend(group::of_claims(spec, namespace, &shared));
             own
         };
-        // What neither binds nor counts anything that waits decides nothing.
+        // A group that neither constrains nor counts a pending pod decides nothing.
         Self::grouped(snapshot, own, |content| content.waits)
     }
 
-    /// Finds the groups of those that have to stand beside others in a larger domain than a node, whether they wait or run.
+    /// Finds the affinity groups over domains larger than a node, of pending and running pods.
     #[must_use]
     pub fn of_needs(snapshot: &Snapshot) -> Self {
         if snapshot.nodes.is_empty() || snapshot.pods.iter().all(|pod| pod.spec.affinity.is_empty()) {
@@ -75,8 +75,8 @@ impl Topology {
         Self::grouped(snapshot, own, |_| true)
     }
 
-    /// Finds the groups that these contents are bound by, and all who are meant; of those groups the ones with a member for
-    /// which they matter.
+    /// Finds the groups that constrain these contents, with all matching pods, and keeps the groups with a member that
+    /// matters.
     fn grouped(
         snapshot: &Snapshot,
         own: impl Fn(&Content<'_>, &Namespaces<'_>) -> Vec<Group>,
@@ -119,13 +119,13 @@ impl Topology {
         topology
     }
 
-    /// Returns the part that a pod plays in each group.
+    /// Returns the role of a pod in each group.
     #[must_use]
     pub fn roles(&self, pod: &Pod) -> &[Role] {
         self.roles_of(&pod.spec, &pod.key.namespace)
     }
 
-    /// Returns the part that pods of this content play in each group.
+    /// Returns the role of pods with this spec in each group.
     #[must_use]
     pub fn roles_of(&self, spec: &PodSpec, namespace: &Namespace) -> &[Role] {
         let by_namespace = self.contents.get(&address(spec));
@@ -133,13 +133,13 @@ impl Topology {
         content.map_or(&[], |content| &self.roles[*content])
     }
 
-    /// Returns what of these parts is decided on one node.
+    /// Returns the roles that are decided on one node.
     #[must_use]
     pub fn on_hosts(&self, roles: &[Role]) -> Vec<HostRole> {
         roles.iter().filter_map(|role| HostRole::of(&self.groups[role.group], *role)).collect()
     }
 
-    /// Returns the same of pods that wait for their first node, or that do not.
+    /// Like `on_hosts`, for pods that wait for their first node or do not.
     #[must_use]
     pub fn on_hosts_of(&self, roles: &[Role], waits: bool) -> Vec<HostRole> {
         let mut company = self.on_hosts(roles);
@@ -149,13 +149,13 @@ impl Topology {
         company
     }
 
-    /// Returns the parts that are decided by other labels than the host's.
+    /// Returns the roles that are decided by labels other than the hostname.
     #[must_use]
     pub fn in_domains(&self, roles: &[Role]) -> Vec<Role> {
         roles.iter().filter(|role| !self.groups[role.group].is_of_hosts()).copied().collect()
     }
 
-    /// Returns whether some pods are to be spread over nodes.
+    /// Returns whether any pods are spread over nodes.
     #[must_use]
     pub fn spreads_over_hosts(&self) -> bool {
         self.groups.iter().any(|group| group.is_of_hosts() && matches!(group.kind, GroupKind::Spread(_)))
@@ -168,15 +168,15 @@ impl Topology {
     }
 }
 
-/// What the scheduler reads of pods in one namespace.
+/// The spec of pods in one namespace.
 struct Content<'a> {
     spec: &'a PodSpec,
     namespace: &'a Namespace,
-    /// Whether such a pod waits for a node.
+    /// Whether such a pod needs a node.
     waits: bool,
 }
 
-/// Every content once, sorted, and where the content of an address stands.
+/// The distinct contents, sorted, and the index of the content at each address.
 struct Contents<'a> {
     list: Vec<Content<'a>>,
     addresses: BTreeMap<usize, BTreeMap<Namespace, usize>>,
@@ -186,7 +186,7 @@ impl<'a> Contents<'a> {
     fn of(snapshot: &'a Snapshot) -> Self {
         let leaving: BTreeSet<&NodeName> =
             snapshot.nodes.iter().filter(|node| node.is_deleting).map(|node| &node.name).collect();
-        // Pods of a workload share one value, so that few contents are compared in full.
+        // Pods of a workload share one allocation, so few specs are compared in full.
         let mut by_address: BTreeMap<(usize, &Namespace), (&PodSpec, bool)> = BTreeMap::new();
         for pod in &snapshot.pods {
             let there = by_address.entry((address(&pod.spec), &pod.key.namespace));
@@ -218,7 +218,7 @@ fn address(spec: &PodSpec) -> usize {
     (&raw const *spec).addr()
 }
 
-/// Finds the groups that may count a pod: most selectors ask for one value of a label.
+/// Index of the groups that may count a pod: most selectors require one value of a label.
 pub(in crate::solve) struct Index {
     by_label: BTreeMap<(LabelKey, Arc<str>), Vec<usize>>,
     others: Vec<usize>,

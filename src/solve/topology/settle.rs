@@ -1,7 +1,7 @@
-//! A last look at the target: what the domains really come to, once nodes are known.
+//! Final check of the target: the actual domain counts, once nodes are known.
 //!
-//! Pods that were promised a domain may have found no room, and nodes made for others may open a domain that makes
-//! the rest uneven. Pods that Kubernetes would not bind then are taken off again; nothing is ever added.
+//! Pods may have found no capacity in their assigned domain, and nodes created for others may open a domain that makes
+//! the rest uneven. Pods that Kubernetes would then not bind are unplaced; never adds a pod.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -19,17 +19,17 @@ use crate::solve::fit::{Miss, affinity, anti_affinity, volumes};
 
 /// A node of the target, as groups see it.
 pub struct Place<'p> {
-    /// What spreads see of it; of a new node, the labels that it is sure to have.
+    /// The node as spreads see it; for a new node, with the labels that it certainly has.
     pub seen: Seen<'p>,
-    /// Who stands here whatever is placed.
+    /// The pods that are on it regardless of the plan.
     pub there: &'p Company,
-    /// The pods that are newly placed here.
+    /// The newly placed pods.
     pub pods: &'p [PodKey],
-    /// The places of their shapes in the demand, in the same order.
+    /// The indices of their shapes in the demand, in the same order.
     pub shapes: &'p [usize],
 }
 
-/// Returns the newly placed pods that must come off, sorted. `running` counts what runs on nodes that stay.
+/// Returns the newly placed pods that must be unplaced, sorted. `running` counts running pods on kept nodes.
 #[must_use]
 pub fn refused(
     (demand, topology): (&Demand, &Topology),
@@ -40,14 +40,14 @@ pub fn refused(
         return BTreeMap::new();
     }
     let mut look = Look::of((demand, topology), running, places);
-    // Pods of a shape in one place stand or fall alike.
+    // Pods of one shape in one place get the same result.
     if look.are_led() && look.groups.keys().all(|group| look.stands(*group).is_ok()) {
         return BTreeMap::new();
     }
     look.refused()
 }
 
-/// A shape in a place: both by their number.
+/// A place and a shape, by index.
 type Grouped = (usize, usize);
 
 struct Look<'l> {
@@ -57,9 +57,10 @@ struct Look<'l> {
     places: &'l [Place<'l>],
     eligible: Eligible,
     census: Census,
-    /// How many newly placed pods a group counts in a domain without binding them: they may come after those it binds.
+    /// Number of newly placed pods that a group counts in a domain without constraining them: they may come after those
+    /// that it constrains.
     late: BTreeMap<(usize, &'l Arc<str>), usize>,
-    /// How many pods of a shape are newly placed in a place, and the first of them.
+    /// Number of newly placed pods of a shape in a place, and the first of them.
     groups: BTreeMap<Grouped, (usize, &'l PodKey)>,
 }
 
@@ -97,7 +98,7 @@ impl<'l> Look<'l> {
         look
     }
 
-    /// Returns the parts that pods of a shape play in a place, with the domains that count them.
+    /// Returns the roles of pods of a shape in a place, with the domains that count them.
     fn counted(&self, place: usize, shape: usize) -> Vec<(Role, &'l Arc<str>)> {
         let (places, demand, topology) = (self.places, self.demand, self.topology);
         let counted = demand.shapes[shape].roles.iter().filter_map(|role| {
@@ -109,7 +110,7 @@ impl<'l> Look<'l> {
         counted.collect()
     }
 
-    /// Returns whether an order brings all pods near those that they must stand beside.
+    /// Returns whether some binding order satisfies the required affinity of all pods.
     fn are_led(&self) -> bool {
         if !self.topology.groups.iter().any(|group| matches!(group.kind, GroupKind::Affinity)) {
             return true;
@@ -120,14 +121,14 @@ impl<'l> Look<'l> {
         self.lost(groups.into_iter()).is_empty()
     }
 
-    /// Returns the pods that no order brings near those that they must stand beside.
+    /// Returns the pods whose required affinity no binding order satisfies.
     fn lost<'k>(&self, pods: impl Iterator<Item = (&'k PodKey, Grouped)>) -> BTreeSet<&'k PodKey> {
         let (places, shapes) = (self.places, &self.demand.shapes);
         let newcomers = pods.map(|(key, (place, shape))| Newcomer { place, key, shape: &shapes[shape] });
         following::lost((self.topology, self.running), places, newcomers)
     }
 
-    /// Takes pods off, the last by name first, until the rest may stand.
+    /// Unplaces pods, the last by name first, until the rest is valid.
     fn refused(&mut self) -> BTreeMap<PodKey, Miss> {
         let mut refused = BTreeMap::new();
         let mut stand: Vec<(&PodKey, Grouped)> = Vec::new();
@@ -156,14 +157,14 @@ impl<'l> Look<'l> {
                     refused.insert((*pod).clone(), miss);
                 }
             }
-            // What came off may have made others uneven.
+            // Unplaced pods may have made others uneven.
             if refused.len() == before {
                 return refused;
             }
         }
     }
 
-    /// Says why a pod may not stand that no order brings where it is.
+    /// Explains why no binding order lets this pod reach its node.
     fn unled(&self, shape: usize) -> Miss {
         let bound = self.demand.shapes[shape].roles.iter().filter(|role| role.is_bound);
         let led = bound.filter(|role| matches!(self.topology.groups[role.group].kind, GroupKind::Affinity));
@@ -176,7 +177,7 @@ impl<'l> Look<'l> {
         }
     }
 
-    /// Says whether a pod of a shape may stand in a place, as far as counts go.
+    /// Checks whether a pod of a shape may be in a place, as far as counts decide.
     fn stands(&self, (place, shape): Grouped) -> Result<(), Miss> {
         for role in &self.demand.shapes[shape].roles {
             let group: &Group = &self.topology.groups[role.group];

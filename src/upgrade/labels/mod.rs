@@ -1,5 +1,5 @@
-//! Labels of AWS and GCP, and Karpenter's former ones: what they are on AKS.
-//! Must only hold what is the same thing on both sides; what is merely near is a hint.
+//! Translates labels of AWS, GCP and older Karpenter versions to those of AKS. Must only map labels with the same
+//! meaning on both sides; similar labels are only mentioned in hints.
 
 mod requirement;
 mod table;
@@ -10,8 +10,8 @@ pub(super) use table::{Foreign, Values, annotation, foreign, foreign_place};
 use super::remark::{Job, Sort};
 use super::syntax::Node;
 
-/// Rewrites a map of labels and their values: `nodeSelector`, or the labels of a pool. `path` is its place.
-/// What has no counterpart is taken out of pools and stays in pods. Returns whether anything changed.
+/// Rewrites a map of labels and their values at `path`: a `nodeSelector`, or the labels of a pool. Labels without a
+/// counterpart are removed from pools and kept in pods. Returns whether anything changed.
 pub(super) fn selector(map: &mut Node, path: &[&str], is_pool: bool, job: &mut Job<'_>) -> bool {
     let mut is_changed = false;
     let keys: Vec<String> = map.entries().iter().map(|entry| entry.key.to_string()).collect();
@@ -52,12 +52,12 @@ pub(super) fn selector(map: &mut Node, path: &[&str], is_pool: bool, job: &mut J
     is_changed
 }
 
-/// Returns how a change and a loss are called in a pool, or in pods, which are valid as they are.
+/// Returns the kinds of remark for a change and for a loss, in a pool or in pods, which are valid as they are.
 pub(super) const fn sorts(is_pool: bool) -> (Sort, Sort) {
     if is_pool { (Sort::Moved, Sort::Lost) } else { (Sort::Foreign, Sort::Left) }
 }
 
-/// Says what to write instead of a place or a size of another cloud.
+/// Returns the advice for a place or a size of another cloud.
 pub(super) fn place_hint(key: &str) -> String {
     match key {
         "node.kubernetes.io/instance-type" | "beta.kubernetes.io/instance-type" => {

@@ -1,14 +1,14 @@
-//! One expression - key, operator, values - in AKS' labels.
+//! Translates one expression (key, operator, values) to the labels of AKS.
 
 use super::{foreign, foreign_place, place_hint, sorts};
 use crate::model::label;
 use crate::upgrade::remark::Job;
 use crate::upgrade::syntax::Node;
 
-/// What became of an expression.
+/// Result of translating an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Outcome {
-    /// It stands as it is.
+    /// It is unchanged.
     Stays,
     /// It was changed.
     Changed,
@@ -16,7 +16,7 @@ pub(crate) enum Outcome {
     Lost,
 }
 
-/// Rewrites an expression of a pool or of a pod. `path` is its place.
+/// Rewrites the expression of a pool or pod at `path`.
 pub(crate) fn expression(node: &mut Node, path: &[&str], is_pool: bool, job: &mut Job<'_>) -> Outcome {
     let Some(key) = node.get("key").and_then(Node::as_text).map(str::to_owned) else { return Outcome::Stays };
     let line = node.get("key").map_or(node.line, |key| key.line);
@@ -72,8 +72,8 @@ pub(crate) fn expression(node: &mut Node, path: &[&str], is_pool: bool, job: &mu
     Outcome::Changed
 }
 
-/// Returns whether the label says the same thing, so that `Exists` means the same. Every node on AKS has a
-/// capacity type; elsewhere the label alone says that a node is spot.
+/// Returns whether `Exists` means the same for both labels. Every node on AKS has a capacity type; on other clouds the
+/// mere label marks a spot node.
 fn is_same_kind(foreign: &super::Foreign) -> bool {
     matches!(foreign.values, super::Values::Same | super::Values::Table(_))
         && foreign.aks != Some(label::CAPACITY_TYPE)

@@ -1,11 +1,11 @@
-//! The table of labels: another cloud's key, the key on AKS, and what becomes of its values.
+//! Table of labels: another cloud's key, the key on AKS, and the translation of its values.
 
 use crate::model::label;
 
-/// What becomes of a label's values.
+/// Translation of a label's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Values {
-    /// They are the same, in the same unit.
+    /// They stay the same, in the same unit.
     Same,
     /// Each has one counterpart.
     Table(&'static [(&'static str, &'static str)]),
@@ -13,14 +13,14 @@ pub(crate) enum Values {
     None,
 }
 
-/// What a label of another cloud is on AKS.
+/// Counterpart on AKS of a label of another cloud.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
-    /// The key on AKS that is the same, or the nearest.
+    /// The equivalent or nearest key on AKS.
     pub(crate) aks: Option<&'static str>,
-    /// What becomes of its values.
+    /// Translation of its values.
     pub(crate) values: Values,
-    /// What to do where they cannot be carried over.
+    /// Advice for values that cannot be carried over.
     advice: &'static str,
 }
 
@@ -37,7 +37,7 @@ impl Foreign {
         }
     }
 
-    /// Says what is wrong with values that cannot be carried over.
+    /// Returns the message for values that cannot be carried over.
     pub(crate) fn said(&self, values: &[&str]) -> String {
         let values: Vec<String> = values.iter().take(5).map(|value| format!("`{value}`")).collect();
         match (self.aks, self.values) {
@@ -54,7 +54,7 @@ impl Foreign {
         }
     }
 
-    /// Says what to do.
+    /// Returns the advice.
     pub(crate) fn hint(&self) -> String {
         self.advice.to_owned()
     }
@@ -82,7 +82,7 @@ const fn none(advice: &'static str) -> Foreign {
 
 const FAMILY: &str = "families on Azure are letters: `D` general, `E` memory, `F` compute, `L` storage, `N` GPU, `B` burstable; `nodeform catalog` lists them";
 
-/// AWS' categories by Azure's family letters: compute, general, memory, burstable, storage, GPU.
+/// AWS instance categories and Azure's family letters: compute, general, memory, burstable, storage, GPU.
 const CATEGORIES: &[(&str, &str)] = &[
     ("c", "F"),
     ("m", "D"),
@@ -97,7 +97,7 @@ const CATEGORIES: &[(&str, &str)] = &[
     ("hpc", "H"),
 ];
 
-/// vCPUs of AWS' sizes, the same in every family but the smallest.
+/// vCPUs of AWS instance sizes, equal in every family except for the smallest sizes.
 const SIZES: &[(&str, &str)] = &[
     ("large", "2"),
     ("xlarge", "4"),
@@ -140,7 +140,7 @@ const POOL: &str =
 const DISK: &str = "size the OS disk with `osDiskSizeGB` in the AKSNodeClass";
 const GPU_NAMES: &str = "GPUs on Azure are `T4`, `A10`, `A100`, `H100`, `H200`, `V100` and others; `nodeform catalog --gpu` lists them";
 
-/// Returns what a label of AWS, of GCP or of an older Karpenter is on AKS.
+/// Returns the counterpart on AKS of a label of AWS, GCP or an older Karpenter.
 pub(crate) fn foreign(key: &str) -> Option<Foreign> {
     let (domain, name) = key.split_once('/')?;
     match domain {
@@ -218,7 +218,7 @@ fn cloud_label(domain: &str, name: &str) -> Option<Foreign> {
         | "nodegroup-image"
         | "sourceLaunchTemplateId"
         | "sourceLaunchTemplateVersion" => none("leave it out: nothing on AKS sets it"),
-        // IAM roles of service accounts stand in the same domain and are no labels of nodes.
+        // IAM roles of service accounts use the same domain and are not node labels.
         _ if domain == "eks.amazonaws.com" => return None,
         _ => none("leave it out: nothing on AKS sets it"),
     })
@@ -243,21 +243,21 @@ fn gke_label(name: &str) -> Foreign {
     }
 }
 
-/// Returns whether a value of a label that all clouds share is another cloud's: a zone, a region or a size.
+/// Returns whether the value of a label common to all clouds (zone, region or size) belongs to another cloud.
 pub(crate) fn foreign_place(key: &str, value: &str) -> bool {
     let bytes = value.as_bytes();
     let is_digit_at = |back: usize| bytes.len() > back && bytes[bytes.len() - 1 - back].is_ascii_digit();
     let parts: Vec<&str> = value.split('-').collect();
     match label::normalized(key) {
-        // `us-east-1a`, `us-central1-a`; zones of Azure end in a digit.
+        // `us-east-1a`, `us-central1-a`; Azure zones end in a digit.
         label::ZONE => {
             let ends_in_letter = bytes.last().is_some_and(u8::is_ascii_lowercase);
             let is_google = bytes.len() > 2 && bytes[bytes.len() - 2] == b'-' && is_digit_at(2);
             parts.len() >= 3 && ends_in_letter && (is_digit_at(1) || is_google)
         }
-        // `us-east-1`, `us-central1`; regions of Azure have no hyphen.
+        // `us-east-1`, `us-central1`; Azure regions have no hyphen.
         label::REGION => parts.len() >= 2 && is_digit_at(0),
-        // `m5.large`, `n2-standard-4`; sizes of Azure have an underscore.
+        // `m5.large`, `n2-standard-4`; Azure sizes have an underscore.
         label::INSTANCE_TYPE => {
             let is_name = !value.contains('_') && bytes.first().is_some_and(u8::is_ascii_lowercase);
             is_name && (value.contains('.') || (parts.len() >= 3 && parts[0].len() <= 3))
@@ -266,7 +266,7 @@ pub(crate) fn foreign_place(key: &str, value: &str) -> bool {
     }
 }
 
-/// Returns an annotation of an older Karpenter under its present name.
+/// Returns the current name of an older Karpenter annotation.
 pub(crate) fn annotation(key: &str) -> Option<&'static str> {
     matches!(key, "karpenter.sh/do-not-evict" | "karpenter.sh/do-not-consolidate")
         .then_some(label::DO_NOT_DISRUPT)

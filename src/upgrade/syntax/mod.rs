@@ -1,6 +1,6 @@
-//! A document as it is written: keys, values, and the comments and spaces around them.
+//! A document with its formatting: keys, values, and the comments and spaces around them.
 //!
-//! What is not changed is written again byte for byte. Must never know a kind: rules are elsewhere.
+//! Unchanged parts are written back byte for byte. Must never know a kind: rules are elsewhere.
 
 mod read;
 mod write;
@@ -12,19 +12,19 @@ use crate::manifests::tree::{Tree, Value};
 pub(super) use read::{Document, Unreadable, read};
 pub(super) use write::{fresh, write};
 
-/// A value with the text that stands for it.
+/// A value with its source text.
 #[derive(Clone, Debug)]
 pub(super) struct Node {
-    /// The line, from 1; 0 for what was not read.
+    /// The line, from 1; 0 for values that were not read.
     pub(super) line: usize,
     /// The value.
     pub(super) shape: Shape,
     style: Style,
-    /// The text of a scalar or of a flow collection, while it is unchanged.
+    /// Source text of a scalar or flow collection, while it is unchanged.
     raw: Option<Raw>,
 }
 
-/// What stands at a place.
+/// Shape of a value.
 #[derive(Clone, Debug)]
 pub(super) enum Shape {
     /// A scalar.
@@ -35,18 +35,18 @@ pub(super) enum Shape {
     List(Vec<Entry>),
 }
 
-/// How a collection is written.
+/// Style of a collection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Style {
-    /// By indentation, this far inside what holds it.
+    /// Block style, indented by this many columns relative to its parent.
     Block(usize),
-    /// In brackets; `step` is how far its parts stand inside, where they have lines of their own.
+    /// Flow style; `step` is the indentation of its parts if they are on separate lines.
     Flow { has_comment: bool, step: Option<usize> },
-    /// Not read: as what stands around it.
+    /// Not read: uses the style of its surroundings.
     New,
 }
 
-/// Text and the column that its first line begins in.
+/// Text and the column at which its first line begins.
 #[derive(Clone, Debug)]
 struct Raw {
     text: String,
@@ -64,16 +64,16 @@ pub(super) struct Entry {
     pub(super) value: Node,
     /// Comments and blank lines before it.
     lead: Vec<Raw>,
-    /// What stands behind it on its line: a comment.
+    /// Rest of its line: a comment.
     trail: String,
-    /// Comments below it that are indented like it.
+    /// Comments below it with the same indentation.
     foot: Vec<Raw>,
-    /// The whole of it, while it is unchanged.
+    /// Its whole source text, while it is unchanged.
     written: Option<Raw>,
 }
 
 impl Entry {
-    /// Makes an entry that stood nowhere.
+    /// Creates an entry that is not in the source.
     pub(super) fn new(key: &str, value: Node) -> Self {
         let line = value.line;
         let (lead, foot) = (Vec::new(), Vec::new());
@@ -90,14 +90,14 @@ impl Entry {
         Self { value, written: None, ..self }
     }
 
-    /// Gives the comments before this entry to another.
+    /// Moves the comments before this entry to another.
     pub(super) fn lead_to(&mut self, other: &mut Self) {
         let mut lead = std::mem::take(&mut self.lead);
         lead.append(&mut other.lead);
         other.lead = lead;
     }
 
-    /// Returns the value, which will be changed.
+    /// Returns the value for modification.
     pub(super) fn change(&mut self) -> &mut Node {
         self.written = None;
         self.value.raw = None;
@@ -106,32 +106,32 @@ impl Entry {
 }
 
 impl Node {
-    /// Makes a node of a value that was not read.
+    /// Creates a node from a value that is not in the source.
     pub(super) const fn new(shape: Shape) -> Self {
         Self { line: 0, shape, style: Style::New, raw: None }
     }
 
-    /// Makes text.
+    /// Creates text.
     pub(super) fn text(text: &str) -> Self {
         Self::new(Shape::Scalar(Value::Text(Arc::from(text))))
     }
 
-    /// Makes a whole number.
+    /// Creates an integer.
     pub(super) const fn integer(number: i64) -> Self {
         Self::new(Shape::Scalar(Value::Integer(number)))
     }
 
-    /// Makes a map.
+    /// Creates a map.
     pub(super) const fn map(entries: Vec<Entry>) -> Self {
         Self::new(Shape::Map(entries))
     }
 
-    /// Makes a list of texts.
+    /// Creates a list of texts.
     pub(super) fn texts<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         Self::new(Shape::List(texts.into_iter().map(|text| Entry::new("", Self::text(text))).collect()))
     }
 
-    /// Makes the node of a tree, without its text.
+    /// Converts a tree to a node without source text.
     pub(super) fn of_tree(tree: &Tree) -> Self {
         let shape = match &tree.value {
             Value::Map(entries) => Shape::Map(
@@ -153,7 +153,7 @@ impl Node {
         Self { line: tree.line, ..Self::new(shape) }
     }
 
-    /// Returns the tree that this says.
+    /// Converts the node to a tree.
     pub(super) fn tree(&self) -> Tree {
         let value = match &self.shape {
             Shape::Scalar(value) => value.clone(),
@@ -172,17 +172,17 @@ impl Node {
         Tree { line: self.line, value }
     }
 
-    /// Returns the entries of the map that this is.
+    /// Returns the entries of the map; none if it is not a map.
     pub(super) fn entries(&self) -> &[Entry] {
         if let Shape::Map(entries) = &self.shape { entries } else { &[] }
     }
 
-    /// Returns the items of the list that this is.
+    /// Returns the items of the list; none if it is not a list.
     pub(super) fn items(&self) -> &[Entry] {
         if let Shape::List(items) = &self.shape { items } else { &[] }
     }
 
-    /// Returns whether nothing is in it.
+    /// Returns whether it is empty.
     pub(super) fn is_empty(&self) -> bool {
         match &self.shape {
             Shape::Scalar(value) => *value == Value::Null,
@@ -195,17 +195,17 @@ impl Node {
         self.entries().iter().find(|entry| &*entry.key == key).map(|entry| &entry.value)
     }
 
-    /// Returns the value at keys with dots between.
+    /// Returns the value at a path of keys separated by dots.
     pub(super) fn at(&self, path: &str) -> Option<&Self> {
         path.split('.').try_fold(self, Self::get)
     }
 
-    /// Returns the text that this is.
+    /// Returns the text; `None` if it is not text.
     pub(super) fn as_text(&self) -> Option<&str> {
         if let Shape::Scalar(Value::Text(text)) = &self.shape { Some(text) } else { None }
     }
 
-    /// Returns the text, number or truth value that this is, as text.
+    /// Returns a text, number or boolean as text.
     pub(super) fn scalar(&self) -> Option<String> {
         match &self.shape {
             Shape::Scalar(Value::Text(text) | Value::Decimal(text)) => Some(text.to_string()),
@@ -215,12 +215,12 @@ impl Node {
         }
     }
 
-    /// Returns the whole number that this is.
+    /// Returns the integer; `None` if it is not an integer.
     pub(super) const fn as_integer(&self) -> Option<i64> {
         if let Shape::Scalar(Value::Integer(number)) = self.shape { Some(number) } else { None }
     }
 
-    /// Returns the parts of the collection that this is, which will be changed; none of a scalar.
+    /// Returns the parts of a collection for modification; `None` for a scalar.
     pub(super) fn parts_mut(&mut self) -> Option<&mut Vec<Entry>> {
         self.raw = None;
         match &mut self.shape {
@@ -229,7 +229,7 @@ impl Node {
         }
     }
 
-    /// Returns an entry, which will be changed.
+    /// Returns an entry for modification.
     pub(super) fn entry_mut(&mut self, key: &str) -> Option<&mut Entry> {
         let parts = self.parts_mut()?;
         let entry = parts.iter_mut().find(|entry| &*entry.key == key)?;
@@ -237,13 +237,13 @@ impl Node {
         Some(entry)
     }
 
-    /// Returns the value at keys with dots between, which will be changed.
+    /// Returns the value at a path of keys separated by dots, for modification.
     pub(super) fn at_mut(&mut self, path: &str) -> Option<&mut Self> {
         path.split('.').try_fold(self, |node, key| node.entry_mut(key).map(Entry::change))
     }
 
-    /// Changes the value at keys with dots between, and leaves everything as it is written where `edit` says that
-    /// nothing changed.
+    /// Changes the value at a path of keys separated by dots. Keeps the source text of everything if `edit` reports no
+    /// change.
     pub(super) fn edit_at(&mut self, path: &str, edit: impl FnOnce(&mut Self) -> bool) -> bool {
         let (key, rest) = path.split_once('.').map_or((path, None), |(key, rest)| (key, Some(rest)));
         let place = self.entries().iter().position(|entry| &*entry.key == key);
@@ -254,7 +254,7 @@ impl Node {
         })
     }
 
-    /// Changes each part of a collection for which `edit` says so; the others stay as they are written.
+    /// Calls `edit` for each part of a collection. Parts for which it reports no change keep their source text.
     pub(super) fn edit_parts(&mut self, mut edit: impl FnMut(usize, &str, &mut Self) -> bool) -> bool {
         let keys: Vec<Arc<str>> = match &self.shape {
             Shape::Map(parts) | Shape::List(parts) => {
@@ -280,7 +280,7 @@ impl Node {
         is_changed
     }
 
-    /// Takes an entry out.
+    /// Removes an entry and returns it.
     pub(super) fn take(&mut self, key: &str) -> Option<Entry> {
         self.get(key)?;
         let parts = self.parts_mut()?;
@@ -288,7 +288,7 @@ impl Node {
         Some(parts.remove(place))
     }
 
-    /// Puts an entry in place of one of the same key, or at the end.
+    /// Replaces the entry with the same key, or appends the entry.
     pub(super) fn put(&mut self, entry: Entry) {
         if !matches!(self.shape, Shape::Map(_)) {
             *self = Self::map(Vec::new());
@@ -300,7 +300,7 @@ impl Node {
         }
     }
 
-    /// Puts an entry below keys with dots between, making the maps on the way.
+    /// Puts an entry below a path of keys separated by dots, creating missing maps.
     pub(super) fn put_at(&mut self, path: &str, entry: Entry) {
         let mut node = self;
         for key in path.split('.') {
@@ -310,7 +310,7 @@ impl Node {
             let Some(next) = node.entry_mut(key) else { return };
             node = next.change();
         }
-        // Below a new key nothing stands above the entry: no blank line is needed.
+        // The first entry below a key needs no blank line before it.
         let is_first = node.is_empty();
         let mut entry = entry;
         while is_first && entry.lead.first().is_some_and(|line| line.text.trim().is_empty()) {
@@ -319,7 +319,7 @@ impl Node {
         node.put(entry);
     }
 
-    /// Puts an entry of a map before all others.
+    /// Moves an entry of a map to the front.
     pub(super) fn first(&mut self, key: &str) {
         let Some(parts) = self.parts_mut() else { return };
         if let Some(place) = parts.iter().position(|entry| &*entry.key == key) {

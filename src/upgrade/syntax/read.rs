@@ -1,4 +1,4 @@
-//! Text -> a document as it is written, with every comment at the entry that it is about.
+//! Parses text into a document with its formatting, and attaches every comment to its entry.
 
 use std::sync::Arc;
 
@@ -9,33 +9,33 @@ use crate::manifests::scalar::resolve;
 use crate::manifests::source::DEPTH_MAX;
 use crate::manifests::tree::Value;
 
-/// Why a document cannot be rewritten where it stands.
+/// Reason why a document cannot be rewritten in place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Unreadable {
-    /// It is no YAML, which is said elsewhere.
+    /// It is not valid YAML, which is reported elsewhere.
     Syntax,
-    /// It uses anchors, aliases or merge keys: what moves would take what others share with it.
+    /// It uses anchors, aliases or merge keys: moving a field would also move values that others share.
     Anchors,
-    /// It uses a form that is not rewritten: a tag, a key that is not text, a dash without a value.
+    /// It uses an unsupported form: a tag, a non-text key, a dash without a value.
     Form,
-    /// Something in brackets that must change holds comments, which would be lost.
+    /// A flow collection that must change contains comments, which would be lost.
     Comments,
 }
 
-/// A document: what stands before and after its root, and the root.
+/// A document: its root, and the text before and after it.
 #[derive(Clone, Debug)]
 pub(crate) struct Document {
     /// Markers and comments before it.
     pub(super) before: String,
-    /// The column that the root stands in.
+    /// The column of the root.
     pub(super) column: usize,
     /// The root.
     pub(crate) root: Node,
-    /// What stands after it.
+    /// Text after it.
     pub(super) after: String,
 }
 
-/// Reads the one document of a text. `lines_before` lines of the file stand before it.
+/// Parses a text that holds one document. `lines_before` is the number of lines before it in the file.
 pub(crate) fn read(text: &str, lines_before: usize) -> Result<Document, Unreadable> {
     let mut options: Options = granit_parser::options! {
         flow_nesting_limit: DEPTH_MAX,
@@ -81,7 +81,7 @@ enum Token {
 }
 
 impl Token {
-    /// Returns how a collection is written, where this begins one.
+    /// Returns the style of a collection if the token begins one.
     const fn style(&self) -> Option<StructureStyle> {
         match self {
             Self::List(style) | Self::Map(style) => Some(*style),
@@ -128,7 +128,7 @@ fn token(event: Event<'_>, span: Span) -> Result<Option<Token>, Unreadable> {
     }))
 }
 
-/// What comes next.
+/// The next token.
 struct Next {
     start: usize,
     line: usize,
@@ -140,9 +140,9 @@ struct Reader<'a> {
     text: &'a str,
     lines_before: usize,
     events: std::iter::Peekable<std::vec::IntoIter<Placed>>,
-    /// Where comments begin.
+    /// Offsets at which comments begin.
     comments: Vec<usize>,
-    /// The start of the first line that belongs to no entry yet.
+    /// The start of the first line that is not part of an entry yet.
     consumed: usize,
 }
 
@@ -151,18 +151,18 @@ impl Reader<'_> {
         self.text[..at].rfind('\n').map_or(0, |place| place + 1)
     }
 
-    /// Returns where the line ends, without its line feed.
+    /// Returns the offset of the line's end, without its line feed.
     fn line_end(&self, at: usize) -> usize {
         self.text[at..].find('\n').map_or(self.text.len(), |place| at + place)
     }
 
-    /// Returns in which column the first word of a line stands.
+    /// Returns the column of the first word of a line.
     fn indentation(&self, at: usize) -> usize {
         let line = &self.text[self.line_start(at)..];
         line.len() - line.trim_start_matches(' ').len()
     }
 
-    /// Returns how far the second line of a collection in brackets stands inside the first.
+    /// Returns the indentation of a flow collection's second line, relative to the first.
     fn step(&self, start: usize, end: usize) -> Option<usize> {
         let feed = self.text[start..end].find('\n')?;
         Some(self.indentation(start + feed + 1).saturating_sub(self.indentation(start)))
@@ -172,12 +172,12 @@ impl Reader<'_> {
         let placed = self.events.peek().ok_or(Unreadable::Syntax)?;
         let (start, line) = (placed.start, placed.line + self.lines_before);
         let is_empty = matches!(placed.token, Token::Scalar(Value::Null)) && placed.start == placed.end;
-        // The text does not say it: the parser begins a list that is not indented at its first item's value.
+        // The text at `start` is no indication: the parser begins an unindented list at its first item's value.
         let is_block = placed.token.style() == Some(StructureStyle::Block);
         Ok(Next { start, line, is_block, is_empty })
     }
 
-    /// Reads a value whose entry begins in this column.
+    /// Reads a value whose entry begins at this column.
     fn node(&mut self, column: usize) -> Result<Node, Unreadable> {
         let placed = self.events.next().ok_or(Unreadable::Syntax)?;
         let line = placed.line + self.lines_before;
@@ -198,7 +198,7 @@ impl Reader<'_> {
                 let is_map = matches!(placed.token, Token::Map(_));
                 let own = match is_map || self.text[placed.start..].starts_with('-') {
                     true => placed.start - self.line_start(placed.start),
-                    // The parser begins a list that is not indented behind its first dash, whose line says where it is.
+                    // The parser begins an unindented list after its first dash; the dash's line gives its column.
                     false => {
                         let first = self.next()?.start;
                         self.indentation(first)
@@ -294,7 +294,7 @@ impl Reader<'_> {
         }
         let lead = self.lead(dash, column);
         if is_block {
-            // The first key of the item stands on the dash's line: nothing before it is its own.
+            // The item's first key is on the dash's line, so it has no comments of its own before it.
             self.consumed = at;
         }
         let value = self.node(column)?;
@@ -308,13 +308,13 @@ impl Reader<'_> {
         Ok(Entry { key: Arc::from(""), line, value, lead, trail, foot: Vec::new(), written })
     }
 
-    /// Returns what is written from here to the last line that was taken.
+    /// Returns the source text from `start` to the last consumed line.
     fn written(&self, start: usize) -> String {
         let text = &self.text[start..self.consumed];
         text.strip_suffix('\n').unwrap_or(text).to_owned()
     }
 
-    /// Takes the comments and blank lines before an entry.
+    /// Consumes the comments and blank lines before an entry.
     fn lead(&mut self, start: usize, column: usize) -> Vec<Raw> {
         let line = self.line_start(start);
         if self.consumed >= line {
@@ -325,7 +325,7 @@ impl Reader<'_> {
         lead
     }
 
-    /// Takes the comments below the last entry of a collection in this column that are indented like it.
+    /// Consumes the comments below the last entry of a collection that are indented at least to this column.
     fn foot(&mut self, column: usize) -> Vec<Raw> {
         if column == 0 {
             return Vec::new();
@@ -347,7 +347,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the lines of a text, for an entry in this column.
+/// Splits a text into lines, for an entry at this column.
 fn raws(text: &str, column: usize) -> Vec<Raw> {
     text.lines().map(|line| Raw { text: line.to_owned(), column }).collect()
 }

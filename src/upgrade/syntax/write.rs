@@ -1,4 +1,4 @@
-//! A document as it is written -> text: unchanged parts as they were, moved ones with their indentation.
+//! Writes a document with its formatting: unchanged parts byte for byte, moved parts with adjusted indentation.
 
 use std::fmt::Write as _;
 
@@ -7,13 +7,13 @@ use super::{Entry, Node, Raw, Shape, Style};
 use crate::manifests::scalar::resolve;
 use crate::manifests::tree::Value;
 
-/// The indentation of what was not read.
+/// Indentation of values that were not read.
 const STEP: usize = 2;
 
 /// Returns the text of a document; `is_json` keeps it JSON.
 ///
 /// # Errors
-/// A part in brackets that must change holds comments, which would be lost.
+/// A flow collection that must change contains comments, which would be lost.
 pub(crate) fn write(document: &Document, is_json: bool) -> Result<String, Unreadable> {
     let Document { before, column, root, after } = document;
     let step = if let Style::Flow { step: Some(step), .. } = root.style { step } else { STEP };
@@ -28,7 +28,7 @@ pub(crate) fn write(document: &Document, is_json: bool) -> Result<String, Unread
     Ok(format!("{before}{}{after}", writer.out))
 }
 
-/// Returns entries that were not read as a YAML document.
+/// Formats new entries as a YAML document.
 pub(crate) fn fresh(entries: Vec<Entry>) -> Result<String, Unreadable> {
     let mut writer = Writer { out: String::new(), is_json: false, step: STEP };
     writer.block(&Node::map(entries), 0, true)?;
@@ -38,7 +38,7 @@ pub(crate) fn fresh(entries: Vec<Entry>) -> Result<String, Unreadable> {
 struct Writer {
     out: String,
     is_json: bool,
-    /// How far new parts of JSON stand inside what holds them.
+    /// Indentation of new parts in JSON, relative to their parent.
     step: usize,
 }
 
@@ -54,7 +54,7 @@ impl Writer {
         }
     }
 
-    /// Writes a collection by indentation. `is_begun`: the place of its first part is reached already.
+    /// Writes a collection in block style. `is_begun`: the output is already at the place of its first part.
     fn block(&mut self, node: &Node, column: usize, is_begun: bool) -> Result<(), Unreadable> {
         let (parts, is_map) = match &node.shape {
             Shape::Map(parts) => (parts, true),
@@ -112,7 +112,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Writes a value on one line, or in brackets over several where it was so.
+    /// Writes a value on one line, or in flow style over several lines if it was written so.
     fn flow(&self, node: &Node, column: usize) -> Result<String, Unreadable> {
         if let Some(raw) = &node.raw {
             return Ok(shifted(raw, column));
@@ -155,7 +155,7 @@ impl Writer {
     }
 }
 
-/// Returns whether a collection is written by indentation. New lists of scalars are written on one line.
+/// Returns whether a collection is written in block style. New lists of scalars are written on one line.
 fn is_block(node: &Node) -> bool {
     let is_plain = |parts: &[Entry]| parts.iter().all(|part| matches!(part.value.shape, Shape::Scalar(_)));
     match (&node.shape, node.style) {
@@ -166,7 +166,7 @@ fn is_block(node: &Node) -> bool {
     }
 }
 
-/// Returns the column of a collection below a key in this column.
+/// Returns the column of a collection below a key at this column.
 fn below(node: &Node, column: usize) -> usize {
     match node.style {
         Style::Block(step) => column + step,
@@ -174,7 +174,7 @@ fn below(node: &Node, column: usize) -> usize {
     }
 }
 
-/// Returns text that stood in one column as it stands in another; its first line is where it begins.
+/// Moves text to another column. Its first line is not indented, because the output is already there.
 fn shifted(raw: &Raw, column: usize) -> String {
     let mut lines = raw.text.split('\n');
     let mut text = lines.next().unwrap_or_default().to_owned();
@@ -185,7 +185,7 @@ fn shifted(raw: &Raw, column: usize) -> String {
     text
 }
 
-/// Returns a line that stood in one column as it stands in another.
+/// Moves a line from one column to another.
 fn moved(line: &str, from: usize, to: usize) -> String {
     if line.trim().is_empty() {
         return line.trim_matches(' ').to_owned();
@@ -197,7 +197,7 @@ fn moved(line: &str, from: usize, to: usize) -> String {
     line[present.min(from - to)..].to_owned()
 }
 
-/// Writes text so that it is read as text again.
+/// Writes text so that YAML reads it as text.
 fn text(content: &str, is_json: bool) -> String {
     let is_safe =
         |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'.' | b'_' | b'/' | b'-' | b'@' | b'+');

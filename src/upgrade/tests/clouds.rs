@@ -64,7 +64,7 @@ fn an_older_buffer_gets_the_present_version() {
     assert_eq!(written(old), old.replace("v1alpha1", "v1beta1"));
 }
 
-/// Returns what a requirement becomes; empty where it is left out.
+/// Returns the rewritten requirement; empty if it is removed.
 fn requirement(text: &str) -> String {
     let pool = format!(
         "apiVersion: karpenter.sh/v1\nkind: NodePool\nmetadata: {{name: p}}\nspec: {{template: {{spec: {{requirements: [{{{text}}}], \

@@ -1,4 +1,4 @@
-//! How texts are written: what stays byte for byte, and what is refused.
+//! Formatting: parts that stay byte for byte, and forms that are refused.
 
 use super::{one, upgrade, written};
 use crate::manifests::Source;

@@ -1,4 +1,4 @@
-//! Every edit of a JSON value: each leaf, key and item of a list is changed, removed, added to, called otherwise.
+//! Every edit of a JSON value: each leaf, key and list item is changed, removed, extended and renamed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,11 +11,11 @@ enum Place {
     Item(usize),
 }
 
-/// A change of a value, in words, with what it leads to.
+/// A described edit with its result.
 pub(super) struct Edit {
-    /// The keys and places down to what is changed.
+    /// The keys and indices of the edited place.
     pub(super) path: Vec<String>,
-    /// Whether there is nothing below it.
+    /// Whether the place is a leaf.
     pub(super) is_leaf: bool,
     pub(super) said: String,
     pub(super) value: Value,
@@ -28,7 +28,7 @@ fn at<'v>(value: &'v mut Value, path: &[Place]) -> &'v mut Value {
     })
 }
 
-/// What another plan has at a place; where it has other names, under the first of its own.
+/// Returns the value of another plan at a path; if a key is missing there, its first key is used.
 fn of_another<'v>(genuine: &'v Value, path: &[Place]) -> Option<&'v Value> {
     path.iter().try_fold(genuine, |value, place| match (place, value) {
         (Place::Key(key), Value::Object(fields)) => fields.get(key).or_else(|| fields.values().next()),
@@ -61,7 +61,7 @@ fn shown(path: &[Place]) -> String {
     parts.collect()
 }
 
-/// Values that stand where another stood: nonsense of its kind, and such as people would try.
+/// Returns replacement values: nonsense of the same type, and values that an attacker would try.
 fn others(value: &Value) -> Vec<Value> {
     match value {
         Value::Null => vec![json!("nonsense"), json!(7)],
@@ -72,7 +72,7 @@ fn others(value: &Value) -> Vec<Value> {
         }
         Value::String(text) => {
             let mut others = vec![json!("nonsense"), json!(format!("{text}x")), Value::Null];
-            // Where a time or a duration stands, nonsense is no other.
+            // Nonsense does not parse as a time or a duration, so valid ones are added.
             if text.parse::<jiff::Timestamp>().is_ok() {
                 others.extend([json!("2026-11-26T01:00:00Z"), json!("2030-01-01T00:00:00Z")]);
             }
@@ -86,10 +86,10 @@ fn others(value: &Value) -> Vec<Value> {
     }
 }
 
-/// How many items of a list are edited: the others are of the same kind.
+/// Number of list items that are edited; the others are alike.
 const ITEMS: usize = 2;
 
-/// Every edit of one place; `genuine` is another plan's, whose value at the same place is tried.
+/// Returns every edit of every single place; `genuine` is another plan, whose values at the same places are tried.
 pub(super) fn edits(spec: &Value, genuine: &Value) -> Vec<Edit> {
     let mut found = Vec::new();
     paths(spec, &mut Vec::new(), &mut found);
@@ -97,10 +97,11 @@ pub(super) fn edits(spec: &Value, genuine: &Value) -> Vec<Edit> {
     edits_of(spec, genuine, &found)
 }
 
-/// How many edits there are of a place where kinds of places are edited: it goes, and becomes something else.
+/// Number of edits per place in `edits_by_kind`: removal and one replacement.
 const OF_EACH: usize = 2;
 
-/// Some edits of one place of each kind: of items of a list the first counts for all, and of equal keys below equal keys.
+/// Returns some edits of one place of each kind: the first list item stands for all, and equal keys below equal keys
+/// count as one kind.
 pub(super) fn edits_by_kind(spec: &Value) -> Vec<Edit> {
     let mut found = Vec::new();
     paths(spec, &mut Vec::new(), &mut found);
@@ -179,7 +180,7 @@ fn edits_of(spec: &Value, genuine: &Value, found: &[Vec<Place>]) -> Vec<Edit> {
     edits
 }
 
-/// How often each leaf and each key is in a value.
+/// Counts the occurrences of each leaf and each key in a value.
 pub(super) fn leaves(value: &Value) -> BTreeMap<String, i64> {
     fn count(value: &Value, counted: &mut BTreeMap<String, i64>) {
         match value {

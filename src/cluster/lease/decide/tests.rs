@@ -1,6 +1,6 @@
 use super::*;
 
-/// A Lease as a small API server keeps it, and a time that only these tests move.
+/// A Lease as in a small API server, with a time that only these tests advance.
 struct Table {
     lease: Option<Value>,
     version: u64,
@@ -102,7 +102,7 @@ fn a_lease_that_nobody_renews_is_taken_after_it_was_watched_for_its_time() {
     let (mut table, mut a, mut b) = (Table::new(), candidate("a"), candidate("b"));
     table.attempt(&mut a);
     table.seconds += 3_600;
-    // However old its times are: it is watched from now on.
+    // However old its times are, it is watched from now on.
     assert!(matches!(table.attempt(&mut b), Step::Wait(_)));
     table.seconds += 14;
     assert!(matches!(table.attempt(&mut b), Step::Wait(_)));

@@ -70,7 +70,7 @@ fn what_the_program_says_becomes_one_fault_with_a_next_step() {
 
 #[test]
 fn neither_token_nor_header_nor_control_characters_are_repeated() {
-    // The pair of `me:canary-3`.
+    // The encoded pair `me:canary-3`.
     let told = fault("remote: canary-3 is bad\nbWU6Y2FuYXJ5LTM= \u{1b}[31m\u{202e}").to_string();
     assert!(!told.contains("canary-3") && !told.contains("bWU6"), "{told}");
     assert!(!told.contains(['\u{1b}', '\u{202e}']), "{told}");
@@ -95,7 +95,7 @@ fn credentials_are_of_one_address_and_redirects_are_not_followed() {
     assert_eq!(follows.and_then(|place| values.get(place + 1)).map(String::as_str), Some("false"));
 }
 
-/// Asks a server for its refs that answers each request with this, and then with these bytes again and again, or with nothing
+/// Lists the refs of a server that answers each request with `start`, and then with `again` repeatedly, or with nothing
 /// more.
 fn asked(start: &'static str, again: &'static [u8], limits: Limits) -> RemoteFault {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");

@@ -1,6 +1,6 @@
-//! What other plans, proposed or merged, do to nodes that this plan's pods go to.
+//! Effects of other plans, proposed or merged, on nodes that this plan's pods move to.
 //!
-//! Must never be cut: each plan and node is named.
+//! Must never be shortened: each plan and node is listed.
 
 use std::collections::BTreeMap;
 
@@ -10,14 +10,14 @@ use crate::plan::beside::{Beside, OtherEffect};
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
-/// What another plan does to nodes.
+/// Effects of another plan on nodes.
 #[derive(Debug, Default)]
 struct Does<'a> {
     deletes: Vec<&'a NodeName>,
     fills: Vec<(&'a NodeName, usize)>,
 }
 
-/// Returns a sentence for each other plan and what it does.
+/// Returns a sentence for each other plan and effect.
 pub(super) fn cautions(view: &PlanView<'_>) -> Vec<String> {
     let mut plans: BTreeMap<(&str, bool), Does<'_>> = BTreeMap::new();
     for Beside { node, plan, is_merged, does } in &view.plan.evidence.beside {

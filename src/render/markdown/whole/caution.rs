@@ -1,6 +1,6 @@
-//! What a reviewer looks at first: what of a plan can hurt. Absent where there is nothing.
+//! Cautions that a reviewer checks first: what of a plan can hurt. Absent if there are none.
 //!
-//! Must never be cut: each workload and node is named.
+//! Must never be shortened: each workload and node is listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,13 +16,13 @@ use crate::render::page::moved::{Moved, To};
 use crate::render::view::PlanView;
 use crate::render::words::{count, verb};
 
-/// From how many times the price of the dearest node today on a new node is worth a second look.
+/// From this multiple of the most expensive node's current price on, a new node is worth a second look.
 const DEAR_TIMES: i64 = 2;
 
-/// Kinds whose pods begin their work anew where they restart.
+/// Kinds whose pods start their work over when restarted.
 const STARTS_OVER: [&str; 2] = ["Job", "CronJob"];
 
-/// Returns what to check first, the weightiest first.
+/// Returns what to check first, the most severe first.
 pub(super) fn cautions(view: &PlanView<'_>, fleet: &Fleet<'_>, moved: &[Moved<'_>]) -> Vec<String> {
     let starts_over =
         |pod: &&Moved<'_>| pod.workload().is_some_and(|workload| STARTS_OVER.contains(&&*workload.kind));
@@ -49,18 +49,18 @@ pub(super) fn cautions(view: &PlanView<'_>, fleet: &Fleet<'_>, moved: &[Moved<'_
     cautions
 }
 
-/// From how many workloads on their nodes are left out: each node that goes names its pods.
+/// With more workloads than this their nodes are left out: each node to delete lists its pods.
 const SHORT_FROM: usize = 20;
 
-/// From how many nodes of a workload on they are counted.
+/// With more nodes per workload than this they are counted.
 const NODES_MAX: usize = 3;
 
-/// Begins with what is to be checked, so that it leaps out of the list.
+/// Returns a caution that starts with what to check, so that it stands out in the list.
 pub(super) fn caution(lead: &str, text: &str) -> String {
     format!("**{lead}**: {}", sentence_whole(text))
 }
 
-/// Says something of pods, with each workload and the nodes that its pods leave.
+/// Returns a caution about pods, with each workload and the nodes that its pods leave.
 fn named(moved: &[Moved<'_>], lead: &str, what: &str) -> Option<String> {
     let mut owners: BTreeMap<String, BTreeSet<&NodeName>> = BTreeMap::new();
     for pod in moved {
@@ -87,7 +87,7 @@ fn names(nodes: &BTreeSet<&NodeName>) -> String {
     nodes.iter().map(|node| format!("`{node}`")).collect::<Vec<_>>().join(", ")
 }
 
-/// Workloads of several pods of which none stays where it is.
+/// Reports workloads with several pods, all of which move.
 fn all_at_once(moved: &[Moved<'_>]) -> Option<String> {
     let mut owners: BTreeMap<String, (usize, usize)> = BTreeMap::new();
     for pod in moved.iter().filter(|pod| pod.replicas > 1) {
@@ -100,7 +100,7 @@ fn all_at_once(moved: &[Moved<'_>]) -> Option<String> {
     (!all.is_empty()).then(|| caution("All replicas restart", &format!("{}.", all.join("; "))))
 }
 
-/// Budgets that keep pods for now, each with how many pods.
+/// Reports budgets that currently allow no eviction, each with the number of pods.
 fn budgets(view: &PlanView<'_>, moved: &[Moved<'_>]) -> Vec<String> {
     let world = &view.plan.evidence.world;
     if world.budgets.is_empty() || moved.is_empty() {
@@ -143,7 +143,7 @@ fn budgets(view: &PlanView<'_>, moved: &[Moved<'_>]) -> Vec<String> {
     kept.into_iter().filter_map(said).collect()
 }
 
-/// Whether a pod leaves a node that Azure does not evict for one that it does.
+/// Returns whether a pod moves from an on-demand node to a spot node.
 fn becomes_spot(view: &PlanView<'_>, pod: &Moved<'_>) -> bool {
     let spot = CapacityType::Spot.as_str();
     let is_spot = |node: &NodeName| {
@@ -160,7 +160,7 @@ fn becomes_spot(view: &PlanView<'_>, pod: &Moved<'_>) -> bool {
     goes_to_spot && is_spot(pod.node) == Some(false)
 }
 
-/// New nodes that are dear, or may become so.
+/// Reports new nodes that are expensive, or may become so.
 fn prices(view: &PlanView<'_>) -> Vec<String> {
     let nodes = &view.plan.evidence.world.nodes;
     let dearest = nodes.iter().filter_map(|node| view.price(&node.name).known()).max();
@@ -197,7 +197,7 @@ fn prices(view: &PlanView<'_>) -> Vec<String> {
     }
     let after = view.plan.evidence.report.cost_after.effective;
     let most = at_most(view.plan).map(|cost| cost.effective);
-    // A substitute that costs somewhat more is told beside the sum.
+    // A substitute that costs somewhat more is reported next to the sum.
     if let Some(most) = most.filter(|most| most.0 - after.0 > after.0 / 4) {
         said.push(format!(
             "**Up to {}**: what the nodes cost if Azure substitutes, instead of {}.",

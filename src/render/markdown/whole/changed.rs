@@ -1,4 +1,5 @@
-//! Nodes that change in place: each label, annotation and tag, from what to what. Nodes of which the same is said share an item.
+//! Nodes updated in place: each label, annotation and tag with its old and new value. Nodes with the same text share an
+//! item.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -8,13 +9,13 @@ use crate::render::escape::{code_whole, sentence_whole};
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
-/// What follows for a node that is adopted.
+/// Consequence of adopting a node.
 const ADOPTED: &str = "no pod restarts now; from now on nodeform may drain and delete it";
 
-/// What is said of a node: what is done, why, and each field.
+/// Text about a node: the action, the reason, and each field.
 type Said = (&'static str, String, Vec<String>);
 
-/// Returns an item for the nodes that change, are adopted or forgotten, with items inside it.
+/// Returns an item for the nodes that are updated, adopted or forgotten, with nested items.
 pub(super) fn items(view: &PlanView<'_>) -> Vec<String> {
     let mut changed: BTreeMap<Said, Vec<&str>> = BTreeMap::new();
     for (id, planned) in &view.plan.spec.changes {

@@ -1,5 +1,5 @@
-//! Nodes that go, each by its name: what it is, what is requested of it, what it costs, how old it is, why it goes, and where
-//! its pods go. Equal nodes without pods share an item, which names them all.
+//! Nodes to delete, by name: properties, requests, price, age, reason, and where their pods move. Equal nodes without
+//! pods share an item that lists them all.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::render::page::shape::zone_name;
 use crate::render::view::PlanView;
 use crate::render::words::{count, verb};
 
-/// From how many removals on the pods of a node stand in one line.
+/// From this number of removals on, the pods of a node are on one line.
 const SHORT_FROM: usize = 30;
 
-/// How many nodes are named to which the pods of one owner go.
+/// Maximum number of nodes listed as destinations of one owner's pods.
 const DESTINATIONS_MAX: usize = 4;
 
-/// Returns an item for each node that goes, by name, with items inside it; at last nodes without pods.
+/// Returns an item for each node to delete, by name, with nested items; nodes without pods come last.
 pub(super) fn items(view: &PlanView<'_>, moved: &[Moved<'_>]) -> Vec<String> {
     let removed = removed(view);
     let loaded: BTreeMap<&str, Loaded<'_>> = before(view).into_iter().map(|node| (node.name, node)).collect();
@@ -51,14 +51,14 @@ pub(super) fn items(view: &PlanView<'_>, moved: &[Moved<'_>]) -> Vec<String> {
     items
 }
 
-/// What is said of a node, without its name and age.
+/// Text about a node, without its name and age.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Equal {
-    /// Pool, size, zone, how it is bought, price.
+    /// Pool, size, zone, capacity type, price.
     what: String,
     requested: String,
     why: String,
-    /// Its pods and what else belongs to it.
+    /// Nested items: its pods and other details.
     inside: Vec<String>,
 }
 
@@ -81,7 +81,7 @@ impl Equal {
     }
 }
 
-/// Pool, size, zone, how it is bought, and what it costs.
+/// Describes pool, size, zone, capacity type and price.
 fn what(view: &PlanView<'_>, gone: &Removed<'_>) -> String {
     let node = view.node(gone.node);
     let value = |key: &str| node.and_then(|node| node.labels.get(key)).map(ToString::to_string);
@@ -108,7 +108,7 @@ fn why(view: &PlanView<'_>, gone: Removed<'_>) -> String {
     format!("{replaced}{}", why.map_or(String::new(), |why| format!(". Why: {}", sentence_whole(&why))))
 }
 
-/// How old nodes are, in whole days; nothing where nobody knows.
+/// Describes the age of nodes in whole days; `None` if unknown.
 fn ages(view: &PlanView<'_>, nodes: &[&NodeName]) -> Option<String> {
     let seen = view.plan.evidence.seen_at?;
     let ages = nodes.iter().map(|node| view.node(node)?.created.map(|created| days(seen, created)));
@@ -126,7 +126,7 @@ fn days(seen: Timestamp, created: Timestamp) -> i64 {
     seen.duration_since(created).as_hours().max(0) / 24
 }
 
-/// The pods of a node by their owners, and how it drains. What is approved is of the owners that `spec` names.
+/// Lists the pods of a node by owner, and how it drains. The approval covers the owners that `spec` lists.
 fn inside(view: &PlanView<'_>, gone: &Removed<'_>, pods: &[Moved<'_>]) -> Vec<String> {
     let removal = view.plan.spec.execution.as_ref().and_then(|execution| execution.removals.get(gone.id));
     let mut approved: Vec<&PodOwner> = removal.iter().flat_map(|removal| &removal.owners).collect();
@@ -162,7 +162,7 @@ fn inside(view: &PlanView<'_>, gone: &Removed<'_>, pods: &[Moved<'_>]) -> Vec<St
     items
 }
 
-/// Whether an approval of an owner is one of the owner of this pod.
+/// Returns whether an approved owner is the owner of this pod.
 fn is_of(owner: &PodOwner, pod: &Moved<'_>) -> bool {
     let is_alike = owner.namespace == pod.group.namespace;
     match pod.workload() {

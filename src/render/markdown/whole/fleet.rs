@@ -1,4 +1,4 @@
-//! The fleet before and after: nodes by pool, size and zone, and the room that is left where a node or a zone fails.
+//! Fleet before and after: nodes by pool, size and zone, and the free capacity if a node or a zone fails.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,13 +9,13 @@ use crate::render::page::shape::{bytes, zone_name};
 use crate::render::view::PlanView;
 use crate::render::words::count;
 
-/// The head of the table of nodes.
+/// Header of the table of nodes.
 const NODES: &str = "| Pool | Size | Zone | Nodes | Requested CPU | Requested memory |\n| --- | --- | --- | ---: | ---: | ---: |";
 
-/// The head of the table of room.
+/// Header of the table of free capacity.
 const ROOM: &str = "| Pool | Free CPU and memory | If its largest node fails | If its largest zone fails |\n| --- | --- | --- | --- |";
 
-/// How the room is counted, in the words of the page.
+/// Note on how free capacity is counted.
 const COUNTED: &str = "Sums of requests, not a scheduling simulation: what the pods of the largest node or zone request, against the \
     free CPU and memory of all other nodes of the pool together. Affinity, taints, volumes and node sizes are ignored.";
 
@@ -25,7 +25,7 @@ type Key<'a> = (Option<&'a PoolName>, &'a str, &'a str);
 pub(super) struct Fleet<'a> {
     before: Vec<Loaded<'a>>,
     after: Vec<Loaded<'a>>,
-    /// The pools of which something changes.
+    /// Pools with changes.
     touched: BTreeSet<Option<&'a PoolName>>,
 }
 
@@ -39,7 +39,7 @@ impl<'a> Fleet<'a> {
         fleet
     }
 
-    /// How many nodes there are before.
+    /// Returns the number of nodes before.
     pub(super) fn nodes_before(&self) -> usize {
         self.before.len()
     }
@@ -54,7 +54,7 @@ impl<'a> Fleet<'a> {
         rows
     }
 
-    /// The table of nodes, of what changes alone; nothing where nothing does.
+    /// Returns the table of nodes, only of changes; `None` if nothing changes.
     pub(super) fn nodes(&self) -> Option<String> {
         let rows = self.rows();
         let mut table = NODES.to_owned();
@@ -99,7 +99,7 @@ impl<'a> Fleet<'a> {
         })
     }
 
-    /// The table of room, of pools of which something changes; nothing where there is none.
+    /// Returns the table of free capacity, of pools with changes; `None` if there are none.
     pub(super) fn rooms(&self) -> Option<String> {
         let mut table = ROOM.to_owned();
         for pool in &self.touched {
@@ -115,7 +115,7 @@ impl<'a> Fleet<'a> {
         (!self.touched.is_empty()).then(|| format!("{table}\n\n{COUNTED}"))
     }
 
-    /// What is worth a second look: pools and zones without nodes, and room that the plan takes away.
+    /// Returns cautions: pools and zones left without nodes, and headroom that the plan removes.
     pub(super) fn cautions(&self) -> Vec<String> {
         let mut cautions = Vec::new();
         for pool in &self.touched {
@@ -143,10 +143,10 @@ impl<'a> Fleet<'a> {
     }
 }
 
-/// Says that there was room for the loss of a node or a zone, and is none any more.
+/// Reports that a pool could bear the loss of a node or a zone before, and cannot afterwards.
 fn lost(pool: &str, what: &str, had: Option<&Loss>, has: Option<&Loss>) -> Option<String> {
     let (had, has) = (had?, has?);
-    // Of what carries no pods today nothing is lost.
+    // Without pods today there is nothing to lose.
     let is_borne = had.short().is_none() && had.needs != Amounts::default();
     let short = has.short().filter(|_| is_borne)?;
     let name = code_whole(&has.what);
@@ -157,7 +157,7 @@ fn lost(pool: &str, what: &str, had: Option<&Loss>, has: Option<&Loss>) -> Optio
     ))
 }
 
-/// What is requested of some nodes together.
+/// Total requests of some nodes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Sum {
     nodes: usize,
@@ -181,7 +181,7 @@ fn change(before: &str, after: &str) -> String {
     if before == after { before.to_owned() } else { format!("{before} → {after}") }
 }
 
-/// A part in whole hundredths; a dash of nothing.
+/// Formats a whole percentage; a dash if the whole is 0.
 pub(super) fn percent(part: i64, whole: i64) -> String {
     let (part, whole) = (i128::from(part), i128::from(whole));
     match (part * 100 + whole / 2).checked_div(whole) {
@@ -204,20 +204,20 @@ fn outcome(what: &str, before: Option<&Loss>, after: Option<&Loss>) -> String {
     format!("{}{name}", change(&before, &after))
 }
 
-/// Both amounts.
+/// Formats both amounts.
 fn shown(amounts: Amounts) -> String {
     let memory = if amounts.memory == 0 { "0 GiB".to_owned() } else { bytes(amounts.memory) };
     format!("{} CPU, {memory}", cores(amounts.cpu))
 }
 
-/// What is missing of either.
+/// Formats the missing amounts.
 fn missing(short: Amounts) -> String {
     let cpu = (short.cpu > 0).then(|| format!("{} CPU", cores(short.cpu)));
     let memory = (short.memory > 0).then(|| bytes(short.memory));
     cpu.into_iter().chain(memory).collect::<Vec<_>>().join(" and ")
 }
 
-/// CPU with a decimal at most.
+/// Formats CPU with at most one decimal.
 fn cores(milli: i64) -> String {
     let tenths = (milli + 50).div_euclid(100);
     match tenths % 10 {

@@ -1,6 +1,6 @@
-//! Every field of what a node is made of, whatever fields there are: what is sent and compared stands on the page.
+//! All fields of a new node, whatever fields there are: the page shows everything that is sent and compared.
 //!
-//! Must never leave a field out because it is not known here.
+//! Must never leave out a field because it is unknown here.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,18 @@ use crate::plan::execution::{DiskPlacement, Execution, LaunchChoice, Machine, Ma
 use crate::plan::{ChangeId, ClaimSpec, ClaimSpecId, Create};
 use crate::render::escape::code_whole;
 
-/// The fields of a claim that its items say.
+/// Fields of a claim that its items show.
 const SAID_OF_CLAIM: [&str; 7] =
     ["pool", "primary", "priceMax", "class", "labels", "taints", "startupTaints"];
 
-/// The fields of a machine that its items say.
+/// Fields of a machine that its items show.
 const SAID_OF_MACHINE: [&str; 4] = ["image", "osDisk", "network", "identities"];
 
-/// The fields of a network interface that the items of its machine say.
+/// Fields of a network interface that its machine's items show.
 const SAID_OF_NETWORK: [&str; 2] = ["subnet", "securityGroup"];
 
-/// Returns what reviewers look at of a claim, an item each: image, disk, network, identities, taints and labels.
+/// Returns an item for each aspect of a claim that reviewers check: image, disk, network, identities, taints and
+/// labels.
 pub(super) fn claim(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Execution>) -> Vec<String> {
     let machines = machines(id, execution);
     let mut items: Vec<String> = machine_facts(&machines);
@@ -41,10 +42,10 @@ pub(super) fn claim(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&Exec
     items
 }
 
-/// What the page says of one thing that a VM is made of.
+/// Formats one aspect of a VM.
 type Said = fn(&Machine) -> String;
 
-/// What the VMs are made of, each fact once; where sizes differ, with the sizes that it is of.
+/// Lists the facts of the VMs once each, with their sizes if sizes differ.
 fn machine_facts(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
     let said: [(&str, Said); 4] = [
         ("Image", |machine| code_whole(&machine.image)),
@@ -97,7 +98,7 @@ pub(super) fn settings(claim: &ClaimSpec, id: &ClaimSpecId, execution: Option<&E
     said.join("; ")
 }
 
-/// The other fields of VMs, each once; those in which sizes differ with the sizes that they are of.
+/// Lists the other fields of VMs once each, with their sizes if sizes differ.
 fn machine_settings(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
     let known: Vec<(&str, &Machine)> =
         machines.iter().filter_map(|(sizes, machine)| Some((sizes.as_str(), (*machine)?))).collect();
@@ -114,7 +115,7 @@ fn machine_settings(machines: &[(String, Option<&Machine>)]) -> Vec<String> {
     said.into_iter().map(of).collect()
 }
 
-/// The machines of a claim, each with its sizes.
+/// Returns the machines of a claim, each with its sizes.
 fn machines<'e>(id: &ClaimSpecId, execution: Option<&'e Execution>) -> Vec<(String, Option<&'e Machine>)> {
     let Some(execution) = execution else { return Vec::new() };
     let mut sizes: BTreeMap<&MachineId, Vec<String>> = BTreeMap::new();
@@ -129,7 +130,7 @@ fn machines<'e>(id: &ClaimSpecId, execution: Option<&'e Execution>) -> Vec<(Stri
     sizes.into_iter().map(machine).collect()
 }
 
-/// Returns what one node of a claim has of its own beside its name: what its pods ask for, and which these are.
+/// Describes what is specific to one node of a claim besides its name: its requests and its pods.
 pub(super) fn node(id: &ChangeId, create: &Create, execution: Option<&Execution>) -> String {
     let mut said = vec!["requests".to_owned()];
     said.push(amounts(&create.requests));
@@ -149,14 +150,14 @@ pub(super) fn node(id: &ChangeId, create: &Create, execution: Option<&Execution>
     said.join(" ")
 }
 
-/// Amounts as Kubernetes writes them, with nothing rounded.
+/// Formats amounts like Kubernetes, without rounding.
 fn amounts(resources: &Resources) -> String {
     let amounts =
         resources.iter().map(|(name, amount)| code_whole(&format!("{name}={}", name.exact(amount))));
     amounts.collect::<Vec<_>>().join(", ")
 }
 
-/// Returns the fields of a value, an item each; those that say nothing are left out.
+/// Returns an item for each field of a value, except empty fields and those in `said`.
 fn fields(value: &impl Serialize, said: &[&str]) -> Vec<String> {
     let written = written(value);
     let fields = written.as_object().into_iter().flatten();
@@ -177,7 +178,7 @@ fn is_nothing(value: &Value) -> bool {
     }
 }
 
-/// What is in a field, each entry by itself.
+/// Formats the content of a field, entry by entry.
 fn entries(value: &Value) -> String {
     let entries: Vec<String> = match value {
         Value::Array(items) => items.iter().map(|item| code_whole(&inline(item))).collect(),

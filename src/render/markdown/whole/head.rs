@@ -1,5 +1,4 @@
-//! The sentence that a reviewer reads first: how many nodes go and come, what it saves or costs, which pods restart, and
-//! until when it is valid.
+//! First sentences for a reviewer: nodes deleted and created, saving or cost, pods that restart, and the plan's expiry.
 
 use jiff::Timestamp;
 
@@ -21,7 +20,7 @@ pub(super) fn title(plan: &Plan) -> String {
     format!("# Plan{cluster}{class}")
 }
 
-/// What a class does, with its name.
+/// Describes a class by its name and effect.
 fn purpose(class: ChangeClass) -> String {
     let purpose = match class {
         ChangeClass::Create => "create nodes",
@@ -35,7 +34,7 @@ fn purpose(class: ChangeClass) -> String {
     format!("{purpose} (`{class}`)")
 }
 
-/// Returns the first sentences, of a fleet of so many nodes, as plain text.
+/// Returns the first sentences, for a fleet of this many nodes, as plain text.
 pub(super) fn sentences(plan: &Plan, nodes: usize, moved: &[Moved<'_>]) -> String {
     let mut said = format!("{}. {}. ", nodes_of(Counts::of(plan), nodes), money(plan));
     if question::is_what_if(plan) {
@@ -72,7 +71,7 @@ fn number(number: usize) -> String {
     grouped(u64::try_from(number).unwrap_or(u64::MAX))
 }
 
-/// How the monthly cost changes.
+/// Describes the change of the monthly cost.
 fn money(plan: &Plan) -> String {
     let report = &plan.evidence.report;
     let (before, after) = (report.cost_before, report.cost_after);
@@ -84,12 +83,12 @@ fn money(plan: &Plan) -> String {
     format!("{}{unpriced}", by_month(before, after))
 }
 
-/// Our own words with money in them, for Markdown.
+/// Escapes nodeform's own words with amounts for Markdown.
 pub(super) fn escaped(text: &str) -> String {
     text.replace('~', "\\~").replace('$', "\\$")
 }
 
-/// What becomes of the pods of nodes that go: those that a controller creates again restart.
+/// Describes the fate of the pods on deleted nodes: those that a controller recreates restart.
 fn restarts(moved: &[Moved<'_>]) -> String {
     let (lost, moved): (Vec<&Moved<'_>>, Vec<&Moved<'_>>) = moved.iter().partition(|pod| pod.is_lost());
     let lost = match lost.len() {
@@ -128,7 +127,7 @@ fn restarts(moved: &[Moved<'_>]) -> String {
     )
 }
 
-/// Returns a time as people say it: `29 Nov 08:00 UTC`.
+/// Formats a time for people: `29 Nov 08:00 UTC`.
 fn short(at: Timestamp) -> String {
     at.strftime("%-d %b %H:%M UTC").to_string()
 }

@@ -1,6 +1,6 @@
-//! What nodes hold before and after a plan, and what room is left: counted from requests of CPU and memory alone.
+//! Load of nodes before and after a plan, and the free capacity: counted from requests of CPU and memory alone.
 //!
-//! Must never say where a pod could be scheduled: affinity, taints, volumes and other resources are not looked at.
+//! Must never say where a pod could be scheduled: affinity, taints, volumes and other resources are ignored.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use crate::catalog::NO_ZONE;
 use crate::model::{Node, NodeName, PodKey, PodPlace, PoolName, ResourceName, Resources, label};
 use crate::render::view::PlanView;
 
-/// CPU in thousandths and memory in bytes.
+/// CPU in millicores and memory in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Amounts {
     pub(super) cpu: i64,
@@ -29,13 +29,13 @@ impl Amounts {
         Self { cpu: self.cpu.saturating_sub(other.cpu), memory: self.memory.saturating_sub(other.memory) }
     }
 
-    /// What is missing; nothing of what there is enough.
+    /// Returns the missing amounts, 0 for those that suffice.
     fn or_nothing(self) -> Self {
         Self { cpu: self.cpu.max(0), memory: self.memory.max(0) }
     }
 }
 
-/// A node with what is requested of it.
+/// A node with its requests.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Loaded<'a> {
     pub(super) name: &'a str,
@@ -43,11 +43,11 @@ pub(super) struct Loaded<'a> {
     pub(super) size: &'a str,
     pub(super) zone: &'a str,
     pub(super) allocatable: Amounts,
-    /// What all its pods request.
+    /// Requests of all its pods.
     pub(super) used: Amounts,
-    /// What those request that have to go elsewhere where the node fails: without DaemonSets.
+    /// Requests of the pods that must move if the node fails: without DaemonSets.
     pub(super) movable: Amounts,
-    /// Whether it takes pods: it is Ready, not cordoned and not being deleted.
+    /// Whether it accepts pods: it is Ready, not cordoned and not being deleted.
     takes_pods: bool,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Loaded<'a> {
     }
 }
 
-/// The nodes that exist, by name, with what is requested of them today. Pods that are being deleted do not count.
+/// Returns the existing nodes by name, with their current requests. Pods being deleted do not count.
 pub(super) fn before<'a>(view: &PlanView<'a>) -> Vec<Loaded<'a>> {
     let world = &view.plan.evidence.world;
     let mut nodes: BTreeMap<&str, Loaded<'a>> =
@@ -97,7 +97,7 @@ pub(super) fn before<'a>(view: &PlanView<'a>) -> Vec<Loaded<'a>> {
     nodes.into_values().collect()
 }
 
-/// The nodes that there are after the plan, with what is requested of them then.
+/// Returns the nodes after the plan, with their requests.
 pub(super) fn after<'a>(view: &PlanView<'a>) -> Vec<Loaded<'a>> {
     let evidence = &view.plan.evidence;
     let gone: BTreeSet<&str> =
@@ -135,45 +135,46 @@ pub(super) fn after<'a>(view: &PlanView<'a>) -> Vec<Loaded<'a>> {
     nodes
 }
 
-/// What is lost where a node or a zone fails, against the room on the other nodes.
+/// Loss of a node or a zone, compared with the free capacity of the other nodes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Loss {
     /// The node or the zone.
     pub(super) what: Arc<str>,
-    /// What its pods request.
+    /// Requests of its pods.
     pub(super) needs: Amounts,
-    /// What is free on the others.
+    /// Free capacity of the others.
     pub(super) free: Amounts,
     /// Whether there are no others.
     pub(super) is_all: bool,
 }
 
 impl Loss {
-    /// What is missing; nothing where there is room.
+    /// Returns the missing capacity, if any.
     pub(super) fn short(&self) -> Option<Amounts> {
         let short = self.needs.minus(self.free).or_nothing();
         (short != Amounts::default()).then_some(short)
     }
 
-    /// How much of the room it takes, by what is scarcer: the largest is the hardest to bear.
+    /// Returns the share of the free capacity that it needs, by the scarcer resource: the largest is the hardest to
+    /// bear.
     fn weight(&self) -> i128 {
         let share = |need: i64, free: i64| i128::from(need) * 1_000_000 / i128::from(free.max(0) + 1);
         share(self.needs.cpu, self.free.cpu).max(share(self.needs.memory, self.free.memory))
     }
 }
 
-/// The room of some nodes.
+/// Free capacity of some nodes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Room {
     pub(super) free: Amounts,
-    /// The node whose loss is the hardest to bear; nothing without nodes.
+    /// The node whose loss is the hardest to bear; `None` without nodes.
     pub(super) node: Option<Loss>,
-    /// The zone likewise; nothing where no node is in a zone.
+    /// The zone whose loss is the hardest to bear; `None` if no node is in a zone.
     pub(super) zone: Option<Loss>,
 }
 
 impl Room {
-    /// Counts the room of these nodes.
+    /// Counts the free capacity of these nodes.
     pub(super) fn of(nodes: &[Loaded<'_>]) -> Self {
         let free =
             |nodes: &[&Loaded<'_>]| nodes.iter().fold(Amounts::default(), |sum, node| sum.plus(node.free()));

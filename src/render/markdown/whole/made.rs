@@ -1,4 +1,4 @@
-//! Nodes that come, by what their NodeClaims ask for: names, what they are made of, and what may be had instead, for what at most.
+//! New nodes, by their NodeClaim specs: names, settings, substitutes and maximum prices.
 
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn by_claim<'a>(view: &PlanView<'a>) -> BTreeMap<&'a ClaimSpecId, Vec<NewNodeVie
     by_claim
 }
 
-/// Returns an item for the nodes of each claim, with items inside it.
+/// Returns an item for the nodes of each claim, with nested items.
 pub(super) fn items(view: &PlanView<'_>) -> Vec<String> {
     let claims = by_claim(view);
     let mut claims: Vec<_> = claims.into_iter().collect();
@@ -29,7 +29,7 @@ pub(super) fn items(view: &PlanView<'_>) -> Vec<String> {
     claims.into_iter().flat_map(|(id, nodes)| of_claim(view, id, &nodes)).collect()
 }
 
-/// Returns what else the nodes of each claim are made of, an item each.
+/// Returns an item with the other settings of each claim's nodes.
 pub(super) fn settings(view: &PlanView<'_>) -> Vec<String> {
     let execution = view.plan.spec.execution.as_ref();
     let claims = by_claim(view).into_iter().filter_map(|(id, nodes)| Some((id, nodes.first()?.claim)));
@@ -72,7 +72,8 @@ fn of_claim<'a>(view: &PlanView<'a>, id: &ClaimSpecId, nodes: &[NewNodeView<'a>]
     items
 }
 
-/// Says what is tried in which order, and what it costs at most, in a line; zones of the same that follow each other together.
+/// Describes the choices in order with their maximum prices, on one line; consecutive zones of the same choice are
+/// grouped.
 fn alternatives(choices: &[LaunchChoice]) -> Option<String> {
     let (first, others) = choices.split_first()?;
     let is_alike = |one: &LaunchChoice, other: &LaunchChoice| {
@@ -88,7 +89,7 @@ fn alternatives(choices: &[LaunchChoice]) -> Option<String> {
     Some(format!("  First choice: {}; {others}", tried(std::slice::from_ref(first))))
 }
 
-/// Says of choices that differ in their zone alone what they are.
+/// Describes choices that differ only in their zone.
 fn tried(launches: &[LaunchChoice]) -> String {
     let Some(LaunchChoice { choice, price_max, machine: _ }) = launches.first() else { return String::new() };
     let most = price_max.map_or("price not known".to_owned(), |price| {

@@ -1,4 +1,4 @@
-//! In which order a plan is applied, and what a revert of it does and does not undo, in words.
+//! Order in which a plan is applied, and what a revert does and does not undo, in words.
 
 use std::collections::BTreeSet;
 
@@ -6,7 +6,7 @@ use crate::plan::{Change, ChangeId, Plan, Step, Wave};
 use crate::render::escape::code_whole;
 use crate::render::words::{count, verb};
 
-/// How many nodes of a step are named; each is named further up.
+/// Maximum number of nodes of a step that are listed; all are listed further up.
 const NAMED_MAX: usize = 5;
 
 /// Returns an item for each wave.
@@ -45,7 +45,7 @@ fn of_wave(plan: &Plan, place: usize, wave: &Wave) -> String {
         2 => "; when both are Ready, ",
         _ => "; when all are Ready, ",
     };
-    // Drains wait for the nodes that are created before them.
+    // Drains wait for the nodes that are created first.
     let waiting = usize::from(created > 0 && !drained.is_empty());
     let last = parts.split_off(parts.len().saturating_sub(waiting));
     let text = match (parts.is_empty(), last.is_empty()) {
@@ -69,7 +69,7 @@ fn names(plan: &Plan, ids: &[ChangeId]) -> String {
     format!(" ({})", ids.iter().map(name).collect::<Vec<_>>().join(", "))
 }
 
-/// How a plan is applied whatever its waves are.
+/// Describes how a plan is applied, regardless of its waves.
 pub(super) fn pace(plan: &Plan) -> Option<String> {
     let drains = plan.spec.waves.iter().any(|wave| wave.steps.contains_key(&Step::Drain));
     drains.then(|| {
@@ -83,7 +83,7 @@ pub(super) fn pace(plan: &Plan) -> Option<String> {
     })
 }
 
-/// What a revert does, and what it does not undo.
+/// Describes what a revert does, and what it does not undo.
 pub(super) fn revert(plan: &Plan) -> Vec<String> {
     let does = |is: fn(&Change) -> bool| plan.spec.changes.values().any(|planned| is(&planned.change));
     let kinds: BTreeSet<&str> = [

@@ -1,4 +1,4 @@
-//! `PLAN.md` of several plans, as a reviewer reads it; the pages beside this file are read before they are accepted.
+//! `PLAN.md` of several plans, as a reviewer reads it; the pages next to this file are read before they are accepted.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -18,7 +18,7 @@ fn page(plan: &Plan) -> String {
     plan_markdown_whole(plan, Template::NEWEST)
 }
 
-/// A page without what follows from the digests, which is no wording.
+/// Returns a page without the parts that follow from the digests, which are not wording.
 fn worded(plan: &Plan) -> String {
     page(plan).lines().filter(|line| !line.starts_with("- Digest")).map(|line| format!("{line}\n")).collect()
 }
@@ -27,7 +27,7 @@ fn workload(kind: &str, name: &str) -> Option<Workload> {
     Some(Workload { kind: kind.into(), namespace: "shop".into(), name: name.into() })
 }
 
-/// A plan by which a service with one replica, a bare pod and every pod of a workload restart, some of them on spot nodes.
+/// Returns a plan that restarts a service with one replica, a bare pod and all pods of a workload, some on spot nodes.
 fn dangerous() -> Plan {
     let mut plan = example_plan();
     let gone = NodeName::new("empty-1");
@@ -54,7 +54,7 @@ fn dangerous() -> Plan {
     plan
 }
 
-/// A plan by which so many nodes go, each with three pods, and as many empty ones.
+/// Returns a plan that deletes this many nodes with three pods each, and as many empty ones.
 fn many(nodes: usize) -> Plan {
     let mut plan = dangerous();
     let (id, planned) =

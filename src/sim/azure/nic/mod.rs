@@ -13,7 +13,7 @@ use crate::sim::json::{list, member_mut, set, text};
 
 pub(crate) const KIND: &str = "Microsoft.Network/networkInterfaces";
 
-/// How long Azure keeps a NIC for a VM whose creation failed, in seconds.
+/// How long Azure reserves a NIC for a VM whose creation failed, in seconds.
 pub(crate) const RESERVED_SECONDS: i64 = 180;
 
 /// A network interface.
@@ -22,19 +22,19 @@ pub(crate) struct Nic {
     pub(crate) name: String,
     /// The body as sent.
     body: Value,
-    /// An address for each IP configuration, in their order.
+    /// One address for each IP configuration, in their order.
     pub(crate) addresses: Vec<u32>,
     pub(crate) is_ready: bool,
     pub(crate) is_deleting: bool,
-    /// The lower-case name of the VM that has it.
+    /// The lower-case name of the VM that it is attached to.
     pub(crate) machine: Option<String>,
-    /// Until when it is kept for a VM that failed.
+    /// Reservation for a VM whose creation failed.
     pub(crate) reserved: Option<Reservation>,
     guid: String,
     writes: u64,
 }
 
-/// A VM that failed, for which a NIC is kept for a while.
+/// A VM whose creation failed and for which a NIC is reserved for a while.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Reservation {
     /// The VM's lower-case name.
@@ -43,7 +43,7 @@ pub(crate) struct Reservation {
 }
 
 impl Nic {
-    /// A NIC that a VM of the same name has from the start.
+    /// Creates a NIC that is attached to a VM of the same name from the start.
     pub(crate) fn attached(name: &str, body: Value, addresses: Vec<u32>, guid: String) -> Self {
         Self {
             name: name.to_owned(),
@@ -62,7 +62,7 @@ impl Nic {
         member_mut(&mut self.body, "tags")
     }
 
-    /// Its ETag is another from now on.
+    /// Changes its ETag.
     pub(crate) const fn wrote(&mut self) {
         self.writes += 1;
     }
@@ -71,7 +71,7 @@ impl Nic {
         list(&self.body, "/properties/ipConfigurations")
     }
 
-    /// The ids of its IP configurations.
+    /// Returns the ids of its IP configurations.
     pub(crate) fn configuration_ids(&self, azure: &Azure) -> Vec<String> {
         self.configurations()
             .iter()
@@ -79,7 +79,7 @@ impl Nic {
             .collect()
     }
 
-    /// The ids of its IP configurations that are members of a backend pool.
+    /// Returns the ids of its IP configurations that are members of a backend pool.
     pub(crate) fn configurations_in_pool(&self, azure: &Azure, pool: &str) -> Vec<String> {
         self.configurations()
             .iter()
@@ -97,17 +97,17 @@ impl Nic {
         format!("{}/ipConfigurations/{name}", azure.id(KIND, &self.name))
     }
 
-    /// Whether it is kept for another VM at a time.
+    /// Returns whether it is reserved for a VM at a time.
     pub(crate) fn is_reserved(&self, now: Timestamp) -> bool {
         self.reserved.as_ref().is_some_and(|reserved| reserved.until > now)
     }
 
-    /// The address by which its node is known.
+    /// Returns the primary IP address of its node.
     pub(crate) fn primary_address(&self) -> String {
         self.addresses.first().copied().map(address::text).unwrap_or_default()
     }
 
-    /// The tags that it has.
+    /// Returns its tags.
     pub(crate) fn tags(&self) -> Value {
         self.body.get("tags").cloned().unwrap_or_else(|| json!({}))
     }
@@ -197,7 +197,7 @@ pub(crate) fn answer(
     }
 }
 
-/// The NIC's creation has ended.
+/// Ends the creation of a NIC.
 pub(crate) fn made(azure: &mut Azure, name: &str) -> Option<ArmError> {
     if let Some(nic) = azure.nics.get_mut(name) {
         nic.is_ready = true;
@@ -234,7 +234,7 @@ fn delete(azure: &mut Azure, call: &Call<'_>, stage: &mut Stage<'_>, name: &str)
     Ok(operation::announced(azure, call, &operation, Answer::empty(202)))
 }
 
-/// A second deletion answers with the operation of the first.
+/// Answers a second deletion with the operation of the first.
 fn announce_running(azure: &Azure, call: &Call<'_>, name: &str) -> Answer {
     let running = azure
         .operations

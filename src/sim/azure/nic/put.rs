@@ -30,7 +30,7 @@ pub(crate) fn put(
         return Err(ArmError::new(429, "RetryableErrorDueToAnotherOperation", message)
             .with_header("Retry-After", "10"));
     }
-    // A write that changes nothing gives back the addresses that it has.
+    // A write that keeps the number of IP configurations keeps the addresses.
     let addresses = match &before {
         Some(nic) if nic.addresses.len() == wanted => nic.addresses.clone(),
         _ => new_addresses(azure, name, wanted)?,
@@ -127,7 +127,7 @@ fn check_configuration(azure: &Azure, configuration: &Value) -> Result<(), ArmEr
     Ok(())
 }
 
-/// Whether what a NIC refers to is there, and may be used.
+/// Checks that a resource referenced by a NIC exists and may be used.
 fn reference(azure: &Azure, id: &str, known: &str, action: &str) -> Result<(), ArmError> {
     if !id.eq_ignore_ascii_case(known) {
         let message = format!(

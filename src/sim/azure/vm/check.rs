@@ -1,4 +1,4 @@
-//! What Azure looks at before it takes a VM on.
+//! Azure's checks before it accepts a VM.
 
 use serde_json::Value;
 
@@ -8,10 +8,10 @@ use crate::sim::azure::{ArmError, Azure, Call, Sku, Stage, image, nic, route, us
 use crate::sim::faults::Occasion;
 use crate::sim::json::{is_true, list, members, number, text, text_or_empty};
 
-/// The longest name of a Linux VM.
+/// Maximum length of a Linux VM's name.
 const NAME_MAX: usize = 64;
 
-/// A VM that was asked for and can be made.
+/// A requested VM that passed the checks.
 #[derive(Debug, Clone)]
 pub(crate) struct Order {
     pub(crate) sku: Sku,
@@ -139,7 +139,7 @@ fn priority(sku: &Sku, body: &Value) -> Result<bool, ArmError> {
     }
 }
 
-/// Who may sign in, and the customData that the node is made of.
+/// Checks the login settings and the customData that configures the node.
 fn profile(body: &Value) -> Result<(), ArmError> {
     let Some(profile) = body.pointer("/properties/osProfile") else {
         return Err(ArmError::invalid("osProfile", "Required parameter 'osProfile' is missing (null)."));
@@ -170,7 +170,7 @@ fn profile(body: &Value) -> Result<(), ArmError> {
             "Custom data in OSProfile must be in Base64 encoding and with a maximum length of 87380 characters.",
         ));
     }
-    // What Azure takes of customData: 64 KiB in base64.
+    // Azure's limit for customData: 64 KiB in base64.
     const CUSTOM_DATA_MAX: usize = 87_380;
     if text_or_empty(profile, "/customData").len() > CUSTOM_DATA_MAX {
         return Err(ArmError::invalid(
@@ -181,7 +181,7 @@ fn profile(body: &Value) -> Result<(), ArmError> {
     Ok(())
 }
 
-/// Whether the OS disk is ephemeral, if the size has room for it.
+/// Checks the OS disk and returns whether it is ephemeral; an ephemeral disk must fit the size.
 fn disk(sku: &Sku, body: &Value) -> Result<bool, ArmError> {
     let disk = body.pointer("/properties/storageProfile/osDisk").unwrap_or(&Value::Null);
     if text(disk, "/createOption") != Some("FromImage") {
@@ -214,7 +214,7 @@ fn disk(sku: &Sku, body: &Value) -> Result<bool, ArmError> {
     Ok(true)
 }
 
-/// The NICs that the VM is to have: they are there, free, and may be used.
+/// Returns the NICs of the VM after checking that they exist, are free, and may be used.
 fn nics(azure: &Azure, stage: &Stage<'_>, name: &str, body: &Value) -> Result<Vec<(String, bool)>, ArmError> {
     let asked = list(body, "/properties/networkProfile/networkInterfaces");
     if asked.is_empty() {

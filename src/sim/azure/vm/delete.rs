@@ -1,4 +1,4 @@
-//! DELETE of a VM, and what goes with it.
+//! DELETE of a VM and of the resources that are deleted with it.
 
 use jiff::SignedDuration;
 
@@ -9,10 +9,10 @@ use crate::sim::azure::{ArmError, Azure, Call, Stage};
 use crate::sim::faults::{Ending, Occasion};
 use crate::sim::http::Answer;
 
-/// How long after its VM's end a kubelet's silence makes its node NotReady, in seconds: the controller manager's
-/// `node-monitor-grace-period`, as AKS has it.
+/// Time from the end of a VM until its node becomes NotReady because the kubelet is silent, in seconds: the controller
+/// manager's `node-monitor-grace-period` in AKS.
 const SILENCE_SECONDS: i64 = 40;
-/// How long after its VM's end the cloud node lifecycle controller removes the node.
+/// Time from the end of a VM until the cloud node lifecycle controller removes the node, in seconds.
 const REMOVAL_SECONDS: i64 = 60;
 
 pub(crate) fn delete(
@@ -33,7 +33,7 @@ pub(crate) fn delete(
     let task = Task::DeleteVm(name.to_owned());
     if machine.state == MachineState::Deleting {
         let mut running = azure.operations.values().filter(|it| it.ended.is_none() && it.task == task);
-        // One that never ends is given up for another.
+        // An operation that never ends is superseded by a new one.
         if let Some(running) = running.find(|it| it.ending != Ending::Never).map(|it| it.id.clone()) {
             return Ok(operation::announced(azure, call, &running, Answer::empty(202)));
         }
@@ -59,14 +59,14 @@ pub(crate) fn delete(
     Ok(operation::announced(azure, call, &id, Answer::empty(202)))
 }
 
-/// The VM is gone: its cores are free, what was to go with it goes, and its kubelet is silent.
+/// Removes a VM: its cores are released, resources with `deleteOption: Delete` are deleted, and its kubelet is silent.
 pub(crate) fn deleted(azure: &mut Azure, stage: &mut Stage<'_>, name: &str) -> Option<ArmError> {
     let machine = azure.machines.remove(name)?;
     azure.gone.push(machine.vm_id.clone());
     for (nic, goes) in &machine.nics {
         let Some(found) = azure.nics.get_mut(nic) else { continue };
         found.machine = None;
-        // A NIC that is kept for a failed VM outlives it: only a deletion of its own removes it.
+        // A NIC reserved for a failed VM outlives it; only an explicit deletion removes it.
         if *goes && !found.is_reserved(stage.now) {
             azure.nics.remove(nic);
         }

@@ -1,4 +1,4 @@
-//! Extensions of VMs.
+//! VM extensions.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::sim::faults::Ending;
 use crate::sim::http::Answer;
 use crate::sim::json::{member_mut, set, text_or_empty, unset};
 
-/// An extension of a VM.
+/// A VM extension.
 #[derive(Debug, Clone)]
 pub(crate) struct Extension {
     pub(crate) name: String,
@@ -104,7 +104,7 @@ fn put(
     Ok(operation::announced(azure, call, &id, Answer::json(status, &body)))
 }
 
-/// Only tags of an extension change in place.
+/// Patches an extension; only its tags can change in place.
 fn patch(azure: &mut Azure, call: &Call<'_>, (vm, name): (&str, &str)) -> Result<Answer, ArmError> {
     let body = call.body()?;
     route::tags_of(&body)?;

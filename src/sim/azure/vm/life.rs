@@ -1,4 +1,4 @@
-//! The life of a VM after it was asked for.
+//! The life cycle of a VM after it is requested.
 
 use jiff::SignedDuration;
 
@@ -8,7 +8,7 @@ use crate::sim::azure::nic::{RESERVED_SECONDS, Reservation};
 use crate::sim::azure::{ArmError, Azure, Stage};
 use crate::sim::faults::{Ending, Occasion};
 
-/// The creation of a VM ends.
+/// Ends the creation of a VM.
 pub(crate) fn made(
     azure: &mut Azure,
     stage: &mut Stage<'_>,
@@ -29,7 +29,7 @@ pub(crate) fn made(
             Some(no_room(&machine))
         }
         Ending::LateSuccess { seconds } => {
-            // Azure says that it failed, and later the VM is there all the same.
+            // Azure reports a failure, but the VM appears later all the same.
             if let Some(machine) = azure.machines.get_mut(name) {
                 machine.state = MachineState::Failed;
             }
@@ -44,7 +44,7 @@ pub(crate) fn made(
     }
 }
 
-/// A VM whose creation was reported as failed runs after all, unless it was deleted meanwhile.
+/// Starts a VM whose creation was reported as failed, unless it was deleted in the meantime.
 pub(crate) fn appears_late(azure: &mut Azure, stage: &mut Stage<'_>, name: &str) {
     if azure.machines.get(name).is_some_and(|machine| machine.state == MachineState::Failed) {
         start(azure, stage, name);
@@ -101,7 +101,7 @@ fn fail(azure: &mut Azure, stage: &mut Stage<'_>, machine: &Machine) {
     }
 }
 
-/// Azure takes a spot VM back: it is deleted as its policy says, with all that goes with it.
+/// Evicts a spot VM: it is deleted, as its policy says, together with its dependent resources.
 pub(crate) fn reclaimed(azure: &mut Azure, stage: &mut Stage<'_>, vm_id: &str) {
     let found = azure.machine_by_id(vm_id).filter(|machine| machine.state == MachineState::Succeeded);
     let Some(name) = found.map(|machine| machine.name.to_lowercase()) else { return };

@@ -30,7 +30,7 @@ pub(crate) struct Machine {
     pub(crate) name: String,
     pub(crate) vm_id: String,
     pub(crate) created: Timestamp,
-    /// The body as sent, without what is secret.
+    /// The body as sent, without secrets.
     pub(crate) body: Value,
     pub(crate) custom_data: Sensitive,
     pub(crate) state: MachineState,
@@ -39,16 +39,16 @@ pub(crate) struct Machine {
     pub(crate) vcpus: u64,
     pub(crate) zone: Option<String>,
     pub(crate) is_spot: bool,
-    /// Lower-case names of its NICs and whether each goes with it.
+    /// Lower-case names of its NICs, and whether each is deleted with it.
     pub(crate) nics: Vec<(String, bool)>,
-    /// The name of its OS disk and whether it goes with it; none for an ephemeral one.
+    /// The name of its OS disk, and whether it is deleted with the VM; `None` if it is ephemeral.
     pub(crate) disk: Option<(String, bool)>,
     /// Extensions by lower-case name.
     pub(crate) extensions: BTreeMap<String, Extension>,
     writes: u64,
 }
 
-/// Where a VM is in its life.
+/// State of a VM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum MachineState {
     Creating,
@@ -58,7 +58,7 @@ pub(crate) enum MachineState {
 }
 
 impl MachineState {
-    /// The `provisioningState` of the resource.
+    /// Returns the `provisioningState` of the resource.
     pub(crate) const fn text(self) -> &'static str {
         match self {
             Self::Creating => "Creating",
@@ -103,7 +103,7 @@ pub(crate) fn answer(
     }
 }
 
-/// A VM that runs from the start.
+/// A VM that is running from the start.
 #[derive(Clone, Debug)]
 pub(crate) struct Running<'a> {
     pub(crate) name: &'a str,
@@ -121,12 +121,12 @@ impl Machine {
         member_mut(&mut self.body, "tags")
     }
 
-    /// Its ETag is another from now on.
+    /// Changes its ETag.
     pub(crate) const fn wrote(&mut self) {
         self.writes += 1;
     }
 
-    /// A VM that runs from the start; NIC and OS disk are named like it.
+    /// Creates a VM that is running from the start; NIC and OS disk have its name.
     pub(crate) fn running(facts: Running<'_>) -> Self {
         Self {
             name: facts.name.to_owned(),

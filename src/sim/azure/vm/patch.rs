@@ -7,7 +7,7 @@ use crate::sim::azure::{ArmError, Azure, Call, route};
 use crate::sim::http::Answer;
 use crate::sim::json::{members, object, set};
 
-/// What an update of a node's VM may change.
+/// Fields of a node's VM that an update may change.
 const CHANGEABLE: [&str; 2] = ["tags", "identity"];
 
 pub(crate) fn patch(azure: &mut Azure, call: &Call<'_>, name: &str) -> Result<Answer, ArmError> {
@@ -42,7 +42,7 @@ pub(crate) fn patch(azure: &mut Azure, call: &Call<'_>, name: &str) -> Result<An
     Ok(Answer::json(200, &show::machine(azure, machine, show::With::Nothing)))
 }
 
-/// An identity that is null goes, one that is named comes.
+/// Removes identities that are null and adds the others.
 fn merge_identity(body: &mut Value, identity: &Value) {
     set(body, &["identity", "type"], identity.get("type").cloned().unwrap_or_else(|| json!("UserAssigned")));
     let Some(slot) = body.get_mut("identity") else { return };

@@ -14,7 +14,7 @@ use crate::sim::http::Answer;
 use crate::sim::json::{number, set, text, text_or_empty, unset};
 use crate::sim::sensitive::Sensitive;
 
-/// The size of Ubuntu's image, which a disk has where nobody asks for more.
+/// The size of Ubuntu's image: the default OS disk size, in GB.
 const IMAGE_GB: i64 = 30;
 
 pub(crate) fn put(
@@ -60,7 +60,7 @@ pub(crate) fn put(
     Ok(operation::announced(azure, call, &id, Answer::json(201, &shown.unwrap_or_default())))
 }
 
-/// A PUT on a VM that exists: what can change in place does, the rest is refused.
+/// Updates an existing VM: changes that are possible in place are applied, others are refused.
 fn again(azure: &mut Azure, name: &str, body: &Value) -> Result<Answer, ArmError> {
     route::tags_of(body)?;
     let Some(machine) = azure.machines.get_mut(name) else {
@@ -74,7 +74,7 @@ fn again(azure: &mut Azure, name: &str, body: &Value) -> Result<Answer, ArmError
     let changed = if zones != before {
         Some("zones")
     } else if !text_or_empty(body, "/properties/hardwareProfile/vmSize").eq_ignore_ascii_case(&machine.size) {
-        // A running VM changes its size by a restart, which no node is meant to have.
+        // Changing the size of a running VM needs a restart, which nodes must not have.
         Some("hardwareProfile.vmSize")
     } else if text(body, "/properties/osProfile/customData")
         .is_some_and(|data| data != machine.custom_data.reveal())
@@ -130,7 +130,7 @@ fn new_machine(call: &Call<'_>, stage: &Stage<'_>, body: &Value, order: &Order) 
     }
 }
 
-/// The NICs belong to the VM from now on, and its disk is there.
+/// Attaches the NICs to the VM and creates its OS disk.
 fn attach(azure: &mut Azure, machine: &Machine, order: &Order, body: &Value) {
     let lower = machine.name.to_lowercase();
     for (nic, _) in &machine.nics {
@@ -154,7 +154,7 @@ fn attach(azure: &mut Azure, machine: &Machine, order: &Order, body: &Value) {
     azure.disks.insert(disk.to_lowercase(), made);
 }
 
-/// How the creation will end: by the faults that are on, else by what room there is.
+/// Returns how the creation will end: decided by the active faults, otherwise by the available capacity.
 fn ending(azure: &Azure, call: &Call<'_>, stage: &mut Stage<'_>, order: &Order) -> Ending {
     let by_fault = stage.faults.ending(&Occasion::of(call), stage.now);
     if by_fault != Ending::AsAsked {

@@ -1,4 +1,4 @@
-//! A VM as ARM shows it. Secrets are never among it.
+//! A VM as ARM shows it. Never includes secrets.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::sim::agenda::azure_time;
 use crate::sim::azure::Azure;
 use crate::sim::json::{members, set, text};
 
-/// What comes with the VM itself.
+/// Additional content returned with the VM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum With {
     Nothing,
@@ -54,7 +54,7 @@ pub(crate) fn machine(azure: &Azure, machine: &Machine, with: With) -> Value {
     body
 }
 
-/// Azure adds to each identity whose it is.
+/// Adds the client and principal ids to each identity, as Azure does.
 fn identities(azure: &Azure, machine: &Machine, body: &mut Value) {
     let draw = crate::sim::draw::Draw::new(0);
     let of_cluster = super::super::managed_cluster::kubelet_identity(&azure.settings);

@@ -1,11 +1,11 @@
-//! JSON patch (RFC 6902): all six operations; `test` is what controllers take finalizers off with.
+//! JSON patch (RFC 6902): all six operations; controllers use `test` when they remove finalizers.
 
 use serde_json::Value;
 
 use crate::sim::cluster::status::Refusal;
 use crate::sim::json::{text, text_or_empty};
 
-/// Applies a list of operations; the value is unchanged where one fails.
+/// Applies a list of operations; if one fails, the value is unchanged.
 pub(crate) fn apply(value: &mut Value, patch: &Value) -> Result<(), Refusal> {
     let Value::Array(operations) = patch else {
         return Err(Refusal::bad_request("a JSON patch is a list of operations"));
@@ -44,7 +44,7 @@ fn step(value: &mut Value, operation: &Value) -> Result<(), String> {
             let copied = value.pointer(from()?).cloned().ok_or_else(|| missing(path))?;
             add(value, path, copied)
         }
-        // As the API server's library: `null` is what is not there.
+        // As in the API server's library, `null` equals a missing value.
         "test"
             if value.pointer(path).unwrap_or(&Value::Null)
                 == operation.get("value").unwrap_or(&Value::Null) =>

@@ -10,7 +10,7 @@ use super::kinds::Kind;
 use super::status::Refusal;
 use crate::sim::http::Request;
 
-/// How a patch is to be read.
+/// Patch format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Form {
     Merge,
@@ -19,7 +19,7 @@ pub(crate) enum Form {
     Apply,
 }
 
-/// A patch and its form.
+/// A patch and its format.
 #[derive(Clone, Debug)]
 pub(crate) struct Patch {
     pub(crate) form: Form,
@@ -27,7 +27,7 @@ pub(crate) struct Patch {
 }
 
 impl Patch {
-    /// Reads the patch of a request, by its content type.
+    /// Reads the patch of a request according to its content type.
     pub(crate) fn of(request: &Request, kind: &Kind) -> Result<Self, Refusal> {
         let content = request.head("content-type").unwrap_or_default();
         let content = content.split(';').next().unwrap_or_default().trim();
@@ -50,7 +50,7 @@ impl Patch {
         Ok(Self { form, body })
     }
 
-    /// Returns the object as the patch changes it.
+    /// Returns the patched object.
     pub(crate) fn applied(&self, kind: &Kind, object: &Value) -> Result<Value, Refusal> {
         let mut new = object.clone();
         match self.form {

@@ -1,11 +1,11 @@
-//! Strategic merge patch: lists merge by the keys that Kubernetes' types name; its `$` directives are understood.
+//! Strategic merge patch: lists merge by the keys of the Kubernetes types; the `$` directives are supported.
 
 use serde_json::{Map, Value};
 
 use crate::sim::json::text;
 
-/// By which member the elements of a list merge, by the list's name; Kubernetes' Go types, `patchMergeKey`. Lists
-/// that are not here are replaced (taints and tolerations are such).
+/// Merge key of each list, by the list's name (`patchMergeKey` in Kubernetes' Go types). Other lists, such as taints
+/// and tolerations, are replaced.
 const MERGE_KEYS: [(&str, &str); 14] = [
     ("containers", "name"),
     ("initContainers", "name"),
@@ -116,7 +116,7 @@ fn merge_list(slot: &mut Value, name: &str, items: &[Value]) {
     }
 }
 
-/// `ports` merge by another key in containers than in Services.
+/// Returns the merge key of a list. `ports` have another key in containers than in Services.
 fn key_of(name: &str, items: &[Value]) -> Option<&'static str> {
     if name == "ports" {
         let in_container = items.iter().any(|item| item.get("containerPort").is_some());

@@ -1,4 +1,4 @@
-//! customData to what a kubelet is started with.
+//! Parses customData into the start configuration of a kubelet.
 
 use std::collections::BTreeMap;
 
@@ -9,16 +9,16 @@ use super::fields;
 use crate::sim::json::{is_true, members, text_or_empty};
 use crate::sim::sensitive::Sensitive;
 
-/// Where the node controller of AKS' images looks for its configuration.
+/// Path at which the node controller of AKS' images reads its configuration.
 const CONFIG_PATH: &str = "/opt/azure/containers/aks-node-controller-config.json";
 
-/// What a kubelet is started with.
+/// Start configuration of a kubelet.
 #[derive(Debug, Clone)]
 pub(crate) struct NodeConfig {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) taints: Vec<Value>,
     pub(crate) max_pods: i64,
-    /// By resource, quantities as text.
+    /// Quantities as strings, by resource.
     pub(crate) kube_reserved: BTreeMap<String, String>,
     pub(crate) system_reserved: BTreeMap<String, String>,
     /// Hard eviction thresholds by signal.
@@ -26,11 +26,11 @@ pub(crate) struct NodeConfig {
     pub(crate) token: Sensitive,
     pub(crate) kubernetes_version: String,
     pub(crate) has_gpu_driver: bool,
-    /// Facts that must be those of the cluster: what they are, and what is given.
+    /// Facts that must match the cluster, with the given values.
     pub(crate) claims: Vec<(Claim, String)>,
 }
 
-/// A fact of the cluster that a configuration states.
+/// A fact about the cluster in a configuration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Claim {
     ApiServer,
@@ -44,7 +44,7 @@ pub(crate) enum Claim {
 }
 
 impl Claim {
-    /// The field that states it.
+    /// Returns the field that contains it.
     pub(crate) const fn field(self) -> &'static str {
         match self {
             Self::ApiServer => "apiServerConfig.apiServerName",
@@ -59,7 +59,7 @@ impl Claim {
     }
 }
 
-/// The part of cloud-init that is understood; other keys are other modules' business.
+/// The supported part of cloud-init; other keys belong to other modules.
 #[derive(Deserialize)]
 struct CloudConfig {
     #[serde(default)]
@@ -79,7 +79,7 @@ impl NodeConfig {
     /// Reads the customData of a VM.
     ///
     /// # Errors
-    /// Why no kubelet can be started with it.
+    /// The reason why a kubelet cannot be started with it.
     pub(crate) fn read(custom_data: &Sensitive) -> Result<Self, String> {
         let text = decode(custom_data.reveal(), "customData")?;
         if text.is_empty() {
@@ -90,7 +90,7 @@ impl NodeConfig {
                 "customData does not begin with `#cloud-config`: cloud-init reads nothing of it".to_owned()
             );
         }
-        // The parser's own words would repeat lines of the document, which has the token.
+        // The parser's message would repeat lines of the document, which contains the token.
         let cloud: CloudConfig = serde_saphyr::from_str(&text)
             .map_err(|_| "cloud-init cannot read customData: no YAML with `write_files`".to_owned())?;
         let file = cloud
@@ -172,7 +172,7 @@ fn claims(config: &Value) -> Vec<(Claim, String)> {
     .collect()
 }
 
-/// A kubelet's flags, and the configuration file that may stand beside them.
+/// A kubelet's flags and its optional configuration file.
 struct Kubelet<'a> {
     config: &'a Value,
 }
@@ -184,7 +184,7 @@ impl Kubelet<'_> {
             .and_then(|(_, value)| value.as_str())
     }
 
-    /// A value of the configuration file, if the kubelet reads one.
+    /// Returns a value of the configuration file, if the kubelet reads one.
     fn file(&self, name: &str) -> Option<&Value> {
         is_true(self.config, "/kubeletConfig/enableKubeletConfigFile")
             .then(|| self.config.pointer(&format!("/kubeletConfig/kubeletConfigFileConfig/{name}")))
@@ -240,7 +240,7 @@ impl Kubelet<'_> {
     }
 
     fn max_pods(&self) -> Result<i64, String> {
-        // The kubelet's own default.
+        // The kubelet's default.
         const DEFAULT: i64 = 110;
         let by_file = self.file("maxPods").and_then(Value::as_i64);
         match self.flag("--max-pods") {
@@ -249,7 +249,7 @@ impl Kubelet<'_> {
         }
     }
 
-    /// Amounts of a flag, such as `cpu=100m,memory=1Gi`, or of the file.
+    /// Returns the amounts of a flag, such as `cpu=100m,memory=1Gi`, or of the file.
     fn amounts(&self, flag: &str, name: &str, separator: char) -> BTreeMap<String, String> {
         if let Some(text) = self.flag(flag) {
             let pairs = text.split(',').filter_map(|pair| pair.split_once(separator));
@@ -260,7 +260,7 @@ impl Kubelet<'_> {
     }
 }
 
-/// Labels of Kubernetes' own domains that a kubelet may set on its node.
+/// Labels in Kubernetes' domains that a kubelet may set on its node.
 const KUBELET_LABELS: [&str; 12] = [
     "kubernetes.io/hostname",
     "kubernetes.io/arch",
@@ -285,7 +285,7 @@ fn may_be_set(key: &str) -> bool {
         || KUBELET_LABELS.contains(&key) && key != "kubernetes.io/role"
 }
 
-/// Whether a label is well formed.
+/// Returns whether a label is well formed.
 fn is_label(key: &str, value: &str) -> bool {
     let name = key.rsplit('/').next().unwrap_or_default();
     let is_word = |text: &str| {

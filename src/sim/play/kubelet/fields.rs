@@ -1,5 +1,5 @@
-//! Which fields an AKSNodeConfig may have. The real reader passes over what it does not know, so that a misspelt field
-//! is lost without a word; this one refuses it.
+//! Validates the fields of an AKSNodeConfig. The real reader silently ignores unknown fields, such as misspelt ones;
+//! this one rejects them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
@@ -8,7 +8,7 @@ use serde_json::Value;
 
 const LIST: &str = include_str!("fields.txt");
 const ROOT: &str = "Configuration";
-/// The list as it is looked up, read once.
+/// The parsed list, read once.
 static SCHEMA: LazyLock<Schema<'static>> = LazyLock::new(|| Schema::of(LIST));
 
 /// Messages with their fields, and enums with their values.
@@ -49,7 +49,7 @@ impl<'a> Schema<'a> {
             let place = if path.is_empty() { member.clone() } else { format!("{path}.{member}") };
             match fields.get(member.as_str()) {
                 None => faults.push(format!("AKSNodeConfig has no field `{place}`")),
-                // In protobuf's JSON null is an absent field.
+                // In protobuf's JSON mapping, null is an absent field.
                 Some(_) if value.is_null() => {}
                 Some(kind) => self.field(kind, value, &place, faults),
             }
@@ -83,7 +83,7 @@ impl<'a> Schema<'a> {
             "string" => value.is_string(),
             "bool" => value.is_boolean(),
             "int32" => {
-                // Protobuf's JSON takes numbers as text too.
+                // Protobuf's JSON mapping accepts numbers as strings too.
                 let number = value.as_i64().or_else(|| value.as_str().and_then(|text| text.parse().ok()));
                 number.is_some_and(|number| i32::try_from(number).is_ok())
             }
@@ -96,7 +96,7 @@ impl<'a> Schema<'a> {
     }
 }
 
-/// Everything in an AKSNodeConfig that its schema does not have.
+/// Returns everything in an AKSNodeConfig that does not match its schema.
 pub(crate) fn faults(config: &Value) -> Vec<String> {
     let mut faults = Vec::new();
     SCHEMA.message(ROOT, config, "", &mut faults);

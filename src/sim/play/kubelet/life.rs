@@ -11,19 +11,19 @@ use crate::sim::cluster::{Grace, NODES, Name, PODS, set_condition};
 use crate::sim::json::{list_mut, set};
 use crate::sim::play::{Play, Scene};
 
-/// How long a kubelet waits before it tries to register again, in seconds.
+/// Time that a kubelet waits before it retries registration, in seconds.
 const RETRY_SECONDS: i64 = 30;
-/// How often it tries: longer than anybody waits for a node.
+/// Maximum number of attempts: longer than any client waits for a node.
 const ATTEMPTS_MAX: u32 = 60;
 
-/// Why a kubelet has not joined, and whether waiting can help.
+/// Why a kubelet has not joined, and whether a retry is pointless.
 struct Failure {
     why: String,
     is_final: bool,
 }
 
 impl Play {
-    /// A VM has booted: its kubelet registers, or fails.
+    /// Handles a booted VM: its kubelet registers or fails.
     pub(crate) fn boot(&mut self, azure: &Azure, scene: &mut Scene<'_>, vm_id: &str, never_joins: bool) {
         let Some(machine) = azure.machine_by_id(vm_id) else { return };
         if machine.state != MachineState::Succeeded {
@@ -76,7 +76,7 @@ impl Play {
         Ok(name.name)
     }
 
-    /// The kubelet of a node says that it is Ready.
+    /// Sets a node to Ready.
     pub(crate) fn node_ready(&self, scene: &mut Scene<'_>, vm_id: &str) {
         let Some(name) = self.live_node(vm_id) else { return };
         let now = scene.now;
@@ -86,13 +86,13 @@ impl Play {
         });
     }
 
-    /// The cloud provider has looked a node's VM up.
+    /// Initializes a node through the cloud provider.
     pub(crate) fn node_initialized(&self, azure: &Azure, scene: &mut Scene<'_>, vm_id: &str) {
         let (Some(name), Some(machine)) = (self.live_node(vm_id), azure.machine_by_id(vm_id)) else { return };
         scene.store.modify(NODES, &name, |object| node::initialized(azure, machine, object));
     }
 
-    /// Nothing has been heard of a node for a while: its VM is gone.
+    /// Sets a node whose kubelet is silent to NotReady, because its VM is gone.
     pub(crate) fn node_silent(&mut self, scene: &mut Scene<'_>, vm_id: &str) {
         let Some(name) = self.node_of(vm_id) else { return };
         let now = scene.now;
@@ -112,18 +112,18 @@ impl Play {
         }
     }
 
-    /// The cloud node lifecycle finds no VM for a node: the node goes, once its finalizers let it.
+    /// Deletes a node without a VM, as the cloud node lifecycle controller does; finalizers may delay the removal.
     pub(crate) fn node_removed(&mut self, scene: &mut Scene<'_>, vm_id: &str) {
         if let Some(name) = self.node_of(vm_id) {
             scene.store.delete(NODES, &name, Grace::default(), scene.now);
         }
-        // Its node may live on for a while, by a finalizer: nobody runs pods there any more.
+        // A finalizer may keep the node for a while, but nothing runs pods there any more.
         if let Some(node) = self.kubelets.remove(vm_id).and_then(|kubelet| kubelet.node) {
             self.machine_of_node.remove(&node);
         }
     }
 
-    /// A node was there from the start, on this VM.
+    /// Registers the kubelet of a node that exists from the start, on this VM.
     pub(crate) fn has_joined(&mut self, vm_id: &str, machine: &str, node: &str) {
         let kubelet =
             Kubelet { machine: machine.to_owned(), node: Some(node.to_owned()), ..Kubelet::default() };
@@ -131,7 +131,7 @@ impl Play {
         self.kubelets.insert(vm_id.to_owned(), kubelet);
     }
 
-    /// The VM of a kubelet is gone.
+    /// Stops the kubelet of a deleted VM.
     pub(crate) fn stop(&mut self, vm_id: &str) {
         if let Some(kubelet) = self.kubelets.get_mut(vm_id) {
             kubelet.is_stopped = true;
@@ -155,7 +155,7 @@ fn ready_condition(status: &str, reason: &str, now: String) -> Value {
     })
 }
 
-/// What a configuration says of the cluster must be so, or the kubelet talks to nobody.
+/// Checks that the cluster facts of a configuration are correct; otherwise the kubelet cannot connect.
 fn check_claims(azure: &Azure, config: &NodeConfig) -> Result<(), String> {
     let settings = &azure.settings;
     let subnet = settings.subnet_id();

@@ -1,4 +1,4 @@
-//! Kubelets: a VM that runs boots, reads its customData, and joins, or says why it never will.
+//! Kubelets: a running VM boots, reads its customData, and joins, or reports why it never will.
 
 mod custom_data;
 mod fields;
@@ -12,12 +12,12 @@ mod token;
 pub(crate) struct Kubelet {
     /// The VM's name.
     pub(crate) machine: String,
-    /// The node that it registered, if it did.
+    /// The node that it registered, if any.
     pub(crate) node: Option<String>,
     /// Whether its VM is gone.
     pub(crate) is_stopped: bool,
     /// Why it has not joined.
     pub(crate) failure: Option<String>,
-    /// How often it tried to register.
+    /// Number of registration attempts.
     pub(crate) attempts: u32,
 }

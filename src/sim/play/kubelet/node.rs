@@ -1,4 +1,4 @@
-//! Node objects, made of a VM as sent.
+//! Node objects, built from a VM as sent.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +11,10 @@ use crate::sim::azure::{Azure, Machine, Sku};
 use crate::sim::json::{number, object, set};
 use crate::sim::play::quantity::milli;
 
-/// What the platform keeps of a VM's memory, in thousandths: Karpenter's `vm-memory-overhead-percent`.
+/// Share of a VM's memory that the platform reserves, in thousandths: Karpenter's `vm-memory-overhead-percent`.
 const OVERHEAD_MILLI: u128 = 75;
 
-/// The node as its kubelet registers it: not Ready, and not known to the cloud provider.
+/// Returns the node as its kubelet registers it: not Ready, and not yet initialized by the cloud provider.
 pub(crate) fn registered(azure: &Azure, machine: &Machine, config: &NodeConfig, now: Timestamp) -> Value {
     let name = machine.name.to_lowercase();
     let sku = azure.sku(&machine.size);
@@ -67,10 +67,10 @@ pub(crate) fn registered(azure: &Azure, machine: &Machine, config: &NodeConfig, 
     })
 }
 
-/// What the cloud provider adds once it has looked the VM up, taking its taint off.
+/// Adds the fields that the cloud provider sets once it has found the VM, and removes its taint.
 pub(crate) fn initialized(azure: &Azure, machine: &Machine, node: &mut Value) {
     let settings = &azure.settings;
-    // Azure spreads VMs without a zone over fault domains, by whose number Kubernetes knows them.
+    // Azure spreads VMs without a zone over fault domains; Kubernetes uses the fault domain's number as the zone.
     let zone = machine.zone.as_ref().map_or_else(|| "0".to_owned(), |zone| settings.zone_label(zone));
     let labels = object_at(node, "labels");
     for (key, value) in [
@@ -88,7 +88,7 @@ pub(crate) fn initialized(azure: &Azure, machine: &Machine, node: &mut Value) {
     without_taint(node, "node.cloudprovider.kubernetes.io/uninitialized");
 }
 
-/// `azure://` and the VM's id, its resource group in lower case.
+/// Returns `azure://` and the VM's id, with its resource group in lower case.
 pub(crate) fn provider_id(azure: &Azure, machine: &Machine) -> String {
     format!(
         "azure:///subscriptions/{}/resourceGroups/{}/providers/Microsoft.Compute/virtualMachines/{}",
@@ -103,14 +103,14 @@ fn object_at<'a>(node: &'a mut Value, name: &str) -> &'a mut serde_json::Map<Str
     object(&mut node["metadata"], name)
 }
 
-/// Takes the taints of a key off.
+/// Removes the taints with a key.
 pub(crate) fn without_taint(node: &mut Value, key: &str) {
     if let Some(taints) = crate::sim::json::list_mut(node, &["spec", "taints"]) {
         taints.retain(|taint| taint.get("key").and_then(Value::as_str) != Some(key));
     }
 }
 
-/// The conditions of a node, with `Ready` of a status.
+/// Returns the conditions of a node, with this status of `Ready`.
 pub(crate) fn conditions(ready: &str, reason: &str, now: Timestamp) -> Value {
     let calm = if ready == "Unknown" { "Unknown" } else { "False" };
     let one = |kind: &str, status: &str, reason: &str| {
@@ -127,7 +127,7 @@ pub(crate) fn conditions(ready: &str, reason: &str, now: Timestamp) -> Value {
     ])
 }
 
-/// Capacity and allocatable.
+/// Returns capacity and allocatable.
 fn amounts(machine: &Machine, sku: Option<&Sku>, config: &NodeConfig) -> (Value, Value) {
     const GB: i64 = 1_000_000_000;
     let disk_gb = number(&machine.body, "/properties/storageProfile/osDisk/diskSizeGB").unwrap_or(30);
@@ -167,7 +167,7 @@ fn amounts(machine: &Machine, sku: Option<&Sku>, config: &NodeConfig) -> (Value,
     (capacity, allocatable)
 }
 
-/// Whole GiB, less what the platform keeps, rounded up.
+/// Returns the memory in whole GiB, minus the platform's share, which is rounded up; in bytes.
 fn memory_bytes(mib: u64) -> i128 {
     let bytes = u128::from(mib / 1024) << 30;
     let kept = (bytes * OVERHEAD_MILLI).div_ceil(1_000);

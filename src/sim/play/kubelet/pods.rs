@@ -1,4 +1,4 @@
-//! Kubelets and the pods of their nodes.
+//! Kubelets running the pods of their nodes.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ use crate::sim::play::pod::{controller, has_ended, is_terminating};
 use crate::sim::play::{Play, Scene};
 
 impl Play {
-    /// Plans what the kubelets of changed pods will do: start them, or end them.
+    /// Schedules the kubelets' actions for changed pods: starting or stopping them.
     pub(crate) fn start_and_stop(&self, scene: &mut Scene<'_>, dirty: &BTreeSet<(KindId, Name)>) {
         for (_, name) in dirty.iter().filter(|(kind, _)| *kind == PODS) {
             let Some(pod) = scene.store.get(PODS, name).cloned() else { continue };
@@ -36,7 +36,7 @@ impl Play {
         }
     }
 
-    /// Whether a node's kubelet works: the one of its VM, or, on a node of an agent pool, what its condition says.
+    /// Returns whether a node's kubelet is alive: by its VM, or on an agent pool's node by its Ready condition.
     fn is_alive(&self, node: &str) -> bool {
         match self.machine_of_node.get(node).and_then(|vm_id| self.kubelets.get(vm_id)) {
             Some(kubelet) => !kubelet.is_stopped,
@@ -44,7 +44,7 @@ impl Play {
         }
     }
 
-    /// The containers of a pod run.
+    /// Sets a pod to Running.
     pub(crate) fn pod_runs(&self, scene: &mut Scene<'_>, uid: &str) {
         let Some((name, pod)) = self.pod(scene, uid) else { return };
         if is_terminating(&pod) || !text(&pod, "/spec/nodeName").is_some_and(|node| self.is_alive(node)) {
@@ -61,7 +61,7 @@ impl Play {
         }
     }
 
-    /// The containers of a Job's pod have done their work.
+    /// Sets a Job's pod to Succeeded.
     pub(crate) fn pod_succeeds(&self, scene: &mut Scene<'_>, uid: &str) {
         let Some((name, pod)) = self.pod(scene, uid) else { return };
         if is_terminating(&pod) || text(&pod, "/status/phase") != Some("Running") {
@@ -76,7 +76,7 @@ impl Play {
         });
     }
 
-    /// The containers of a terminating pod have ended.
+    /// Ends the containers of a terminating pod.
     pub(crate) fn pod_gone(&self, scene: &mut Scene<'_>, uid: &str) {
         let Some((name, pod)) = self.pod(scene, uid) else { return };
         let node = text_or_empty(&pod, "/spec/nodeName");
@@ -92,7 +92,7 @@ impl Play {
         Some((name.clone(), scene.store.get(PODS, name)?.clone()))
     }
 
-    /// An address of the pods' network.
+    /// Returns an address in the pod network.
     fn address(&self, uid: &str) -> String {
         let number = self.draw.below(&format!("address {uid}"), 60_000) + 256;
         format!("10.244.{}.{}", number / 256, number % 256)
@@ -103,7 +103,7 @@ fn condition(kind: &str, status: &str, now: Timestamp) -> Value {
     json!({"type": kind, "status": status, "lastTransitionTime": second(now)})
 }
 
-/// A kubelet has taken a pod on.
+/// Records that a kubelet has accepted a pod.
 fn begin(pod: &mut Value, now: Timestamp) {
     set(pod, &["status", "startTime"], json!(second(now)));
     for (kind, status) in

@@ -1,4 +1,4 @@
-//! Bootstrap tokens: a kubelet's against the Secrets of `kube-system`.
+//! Bootstrap tokens: checks a kubelet's token against the Secrets of `kube-system`.
 
 use jiff::Timestamp;
 use serde_json::Value;
@@ -7,7 +7,7 @@ use crate::sim::cluster::{Name, SECRETS, Store};
 use crate::sim::json::{text, text_or_empty};
 use crate::sim::sensitive::Sensitive;
 
-/// Whether the API server takes a token at a time; why not, if not.
+/// Checks whether the API server accepts a token at a time; the error says why not.
 pub(crate) fn check(store: &Store, token: &Sensitive, now: Timestamp) -> Result<(), String> {
     let is_word = |text: &str, length: usize| {
         text.len() == length && text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())

@@ -1,10 +1,10 @@
-//! Claims that have their volume before anybody looks at their pods.
+//! Claims that get their volume before their pods are scheduled.
 
 use super::snapshot;
 use crate::model::storage::ClaimPhase;
 use crate::snapshot::Snapshot;
 
-/// Pods `web-0` and so on, of which the first uses the first claim.
+/// Pods `web-0` and so on; the first uses the first claim.
 fn pods(claims: &[&str]) -> String {
     let pod = |(number, claim): (usize, &&str)| {
         format!(

@@ -1,8 +1,8 @@
-//! Who is laid out over hosts together: pods whose spreads count the same nodes, so that every new host is one to all of
-//! them.
+//! Crews: pods laid out over hosts together because their spreads count the same nodes, so every new host counts for
+//! all.
 //!
-//! Left out are pods that other rules tie to their node as well, and spreads that count a host to which none of their pods
-//! can come. Nothing is placed here.
+//! Excludes pods that other rules tie to their node as well, and spreads that count a host on which none of their pods
+//! can run. Never places pods.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,55 +21,55 @@ use super::super::Ground;
 pub(in crate::solve::attempt) struct Crew<'c> {
     /// The rules between pods.
     pub(super) topology: &'c Topology,
-    /// Who is in which larger domain.
+    /// Counts of pods in larger domains.
     pub(super) census: &'c Census,
     /// Their priority.
     pub(super) priority: i32,
-    /// Those of each spread.
+    /// Pods of each spread.
     pub(super) teams: Vec<Team<'c>>,
-    /// What new hosts are: equally many of each.
+    /// Label requirements of new hosts: each of them gets equally many hosts.
     pub(super) places: Vec<Vec<Requirements>>,
-    /// How many nodes there are of each.
+    /// Number of existing nodes for each of them.
     there: Vec<usize>,
-    /// Whether shapes that nothing pins to a place may be on any of the hosts.
+    /// Whether shapes that are not pinned to a place may be on any of the hosts.
     pub(super) has_pins: bool,
 }
 
 /// The pods of one spread.
 pub(super) struct Team<'c> {
-    /// The spread, by its place in the topology.
+    /// The spread, by its index in the topology.
     pub(super) group: usize,
-    /// What it asks.
+    /// Its constraint.
     pub(super) spread: &'c Spread,
-    /// The places of their shapes.
+    /// Indices of their shapes.
     pub(super) shapes: Vec<usize>,
-    /// Which nodes it counts, by their place.
+    /// Nodes that it counts, by index.
     pub(super) sees: Vec<bool>,
     /// Whether some of them run and have to move.
     pub(super) moves: bool,
-    /// How many there are.
+    /// Number of pods.
     pods: usize,
 }
 
 impl Crew<'_> {
-    /// Returns the places of all shapes.
+    /// Returns the indices of all shapes.
     pub(super) fn shapes(&self) -> impl Iterator<Item = usize> {
         self.teams.iter().flat_map(|team| team.shapes.iter().copied())
     }
 
-    /// Returns whether pods of a shape may be on a new host of a place.
+    /// Returns whether pods of a shape may run on a new host of a place.
     pub(super) fn may_be(&self, shape: &Shape, place: usize) -> bool {
         shape.ask.alternatives == self.places[place] || self.has_pins && shape.roles.is_empty()
     }
 
-    /// Returns how many new hosts of each place to try: as many as make all places equal, from what is there on; so many of
-    /// them one by one.
+    /// Returns the numbers of new hosts of each place to try: those that make all places equal, starting from the
+    /// existing nodes; the first `one_by_one` totals have steps of one.
     pub(super) fn numbers(&self, one_by_one: usize) -> Vec<Vec<usize>> {
         let (fewest, most) =
             (self.there.iter().min().copied().unwrap_or(0), self.there.iter().max().copied().unwrap_or(0));
         let mut totals: Vec<usize> = vec![fewest];
         let mut more = 0;
-        // No spread needs more hosts than one for each of its pods.
+        // No spread needs more hosts than pods.
         while more <= self.pods_max() {
             totals.push(most + more);
             more += if more < one_by_one { 1 } else { more / 4 };
@@ -124,7 +124,7 @@ pub(in crate::solve::attempt) fn crews<'c>(
     crews.collect()
 }
 
-/// The priority, the stance to taints, and what spreads ask of nodes' labels.
+/// Priority, tolerations, and the node label requirements of spreads.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Key<'k>(Reverse<i32>, &'k Stance, &'k Option<Vec<Requirements>>);
 
@@ -148,7 +148,7 @@ fn crew<'c>(
     Crew { topology, census, priority, teams, places, there, has_pins }
 }
 
-/// Returns the shapes that each spread over hosts binds, of those whose pods nothing else ties to their node.
+/// Returns the shapes that each spread over hosts binds, if nothing else ties their pods to their node.
 fn bound(ground: &Ground<'_>, demand: &Demand) -> BTreeMap<usize, Vec<usize>> {
     let mut bound: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     let mut others: BTreeSet<usize> = BTreeSet::new();
@@ -184,14 +184,14 @@ fn bound(ground: &Ground<'_>, demand: &Demand) -> BTreeMap<usize, Vec<usize>> {
     bound
 }
 
-/// Returns whether one spread over hosts is all that ties pods to their node.
+/// Returns whether one spread over hosts is the only rule that ties pods to their node.
 fn is_plain(shape: &Shape) -> bool {
     let ask = &shape.ask;
     let is_one = ask.company.iter().all(|role| role.counted == 1);
     ask.company.len() == 1 && is_one && ask.host_ports.is_empty() && ask.volumes.is_empty()
 }
 
-/// Returns whether the spread counts a node without any of its pods to which none of them can come.
+/// Returns whether the spread counts a node that has none of its pods and that none of them can join.
 fn is_stuck(ground: &Ground<'_>, demand: &Demand, team: &Team<'_>) -> bool {
     let mut takes = vec![false; ground.nodes.len()];
     for shape in team.shapes.iter().map(|shape| &demand.shapes[*shape]) {

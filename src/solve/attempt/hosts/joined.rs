@@ -1,6 +1,6 @@
-//! What comes to one new host, packed as one, and taken apart again when nodes are named.
+//! Pods of one new host, packed as one pod and separated again when nodes are named.
 //!
-//! It stands under the name of its first pod meanwhile. Nothing is placed here.
+//! The joined pod has the name of its first pod in the meantime. Never places pods.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::solve::solution::NewNode;
 
 use super::lay::Host;
 
-/// Returns what comes to a host as one shape: no second of its kind has room beside it.
+/// Returns the pods of a host as one shape, of which no second pod fits on the same host.
 pub(super) fn as_one(demand: &Demand, host: &Host) -> Shape {
     let shapes = || host.pods.iter().map(|(shape, _)| &demand.shapes[*shape]);
     let mut requests = Resources::none();
@@ -38,7 +38,8 @@ pub(super) fn as_one(demand: &Demand, host: &Host) -> Shape {
     Shape { priority, ask, roles: Vec::new(), pods }
 }
 
-/// Returns the demand with what comes to each host behind its own shapes, and how many pods of each are left to pack.
+/// Returns the demand with the joined pods of each host after its own shapes, and how many pods of each shape are left
+/// to pack.
 pub(in crate::solve::attempt) fn joined<'d>(
     demand: &'d Demand,
     mut left: Vec<usize>,
@@ -54,7 +55,7 @@ pub(in crate::solve::attempt) fn joined<'d>(
     (Cow::Owned(demand), left)
 }
 
-/// Takes apart again what was joined: the shapes from this place on.
+/// Separates joined pods again: the shapes from index `first` on.
 pub(in crate::solve::attempt) fn parted(first: usize, hosts: &[Host], finished: &mut Finished) {
     if hosts.is_empty() {
         return;

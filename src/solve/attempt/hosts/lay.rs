@@ -1,7 +1,8 @@
-//! One pod after the other to the host with the fewest of its spread, as kube-scheduler binds them.
+//! Layout of pods over hosts, one by one: each goes to the host with the fewest pods of its spread, as kube-scheduler
+//! binds them.
 //!
-//! A pod may come to a host whose count with it is at most `maxSkew` above the least of all hosts that count. New hosts hold
-//! whatever comes to them: which size does is asked later.
+//! A pod may join a host if the host's count with it exceeds the minimum of all counted hosts by at most `maxSkew`. New
+//! hosts hold any number of pods: their size is chosen later.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -16,32 +17,32 @@ use crate::solve::topology::{Role, Topology};
 use super::Even;
 use super::crew::{Crew, Team};
 
-/// A host that is to be made.
+/// A new host.
 #[derive(Clone, Debug)]
 pub(in crate::solve::attempt) struct Host {
-    /// What its labels must be.
+    /// Requirements of its labels.
     pub(super) alternatives: Vec<Requirements>,
-    /// The place that is, in its crew.
+    /// Index of its place in its crew.
     place: usize,
-    /// The pods that come to it, with the places of their shapes.
+    /// Its pods, with the indices of their shapes.
     pub(super) pods: Vec<(usize, PodKey)>,
-    /// How many pods of each spread.
+    /// Number of pods of each spread.
     pub(super) counts: BTreeMap<usize, usize>,
 }
 
-/// A crew, laid out.
+/// Layout of a crew.
 pub(super) struct Laid<'a> {
-    /// The nodes that are there, with those that come to them.
+    /// Existing nodes, with the pods placed there.
     pub(super) nodes: Vec<Standing<'a>>,
     /// The new hosts.
     pub(super) hosts: Vec<Host>,
-    /// How many pods of each shape have no place.
+    /// Number of unplaced pods of each shape.
     pub(super) left: Vec<usize>,
 }
 
 impl Laid<'_> {
-    /// Returns whether all pods of a crew have a place, and are on as many hosts as the fleet asks for: where hosts are made,
-    /// and where pods that run have to move.
+    /// Returns whether all pods of a crew are placed, and on as many hosts as the fleet requests if hosts are created
+    /// or running pods have to move.
     pub(super) fn is_whole(&self, crew: &Crew<'_>, makes: bool, asked: SpreadHosts) -> bool {
         let is_placed = crew.shapes().all(|shape| self.left[shape] == 0);
         let is_wide = |team: &Team<'_>| !(makes || team.moves) || self.is_wide(team, asked);
@@ -63,7 +64,7 @@ impl Laid<'_> {
     }
 }
 
-/// Lays out a crew over what is there and so many new hosts of each place.
+/// Lays out a crew over existing nodes and this many new hosts of each place.
 pub(super) fn laid<'a>((crew, demand): (&Crew<'_>, &Demand), there: &Even<'a>, new: &[usize]) -> Laid<'a> {
     let host = |place: usize| Host {
         alternatives: crew.places[place].clone(),
@@ -83,24 +84,24 @@ pub(super) fn laid<'a>((crew, demand): (&Crew<'_>, &Demand), there: &Even<'a>, n
     laid
 }
 
-/// A host that takes pods: how many of the spread it has, whether it is to be made, whether it could go, and its number: of
-/// new hosts from the number of nodes on.
+/// A host that takes pods: how many of the spread it has, whether it is new, whether it could be removed, and its
+/// number; new hosts are numbered after the nodes.
 type Open = (usize, bool, bool, usize);
 
 /// The hosts of one spread.
 struct Turn<'t> {
     topology: &'t Topology,
-    /// Who is in which larger domain.
+    /// Counts of pods in larger domains.
     census: Census,
-    /// The larger domains that pods of each shape are in, with what they are to the rule.
+    /// Larger domains that pods of each shape are pinned to, with their roles in the rules.
     wide: Vec<Vec<(Role, Arc<str>)>>,
-    /// How many hosts have so many pods.
+    /// Number of hosts by number of pods.
     levels: BTreeMap<usize, usize>,
-    /// How many hosts there are.
+    /// Number of hosts.
     count: usize,
-    /// Those that each shape may come to.
+    /// Hosts that each shape may join.
     open: Vec<BTreeSet<Open>>,
-    /// What each shape asks for beside being spread.
+    /// Requirements of each shape, apart from the spread.
     asks: Vec<Ask>,
 }
 
@@ -135,7 +136,7 @@ impl<'t> Turn<'t> {
         Self { topology, census, wide, count, levels, open, asks }
     }
 
-    /// Returns what the host with the fewest has.
+    /// Returns the smallest number of pods on a host.
     fn least(&self, spread: &Spread) -> usize {
         if spread.min_domains.is_some_and(|least| self.count < least) {
             return 0;
@@ -143,7 +144,7 @@ impl<'t> Turn<'t> {
         self.levels.first_key_value().map_or(0, |(least, _)| *least)
     }
 
-    /// Returns whether spreads over larger domains let a pod of a shape come now.
+    /// Returns whether spreads over larger domains allow another pod of a shape now.
     fn is_open_to(&self, number: usize) -> bool {
         self.wide[number].iter().all(|(role, domain)| {
             let GroupKind::Spread(spread) = &self.topology.groups[role.group].kind else { return true };
@@ -152,7 +153,7 @@ impl<'t> Turn<'t> {
         })
     }
 
-    /// Puts pods where they may be, until none may be anywhere.
+    /// Places pods where they are allowed, until none is allowed anywhere.
     fn lay(&mut self, laid: &mut Laid<'_>, (team, demand): (&Team<'_>, &Demand)) {
         loop {
             let waiting = team.shapes.iter().enumerate().filter(|(_, shape)| laid.left[**shape] > 0);
@@ -173,7 +174,7 @@ impl<'t> Turn<'t> {
         }
     }
 
-    /// Puts a pod of a shape on a host; returns whether it has room.
+    /// Places a pod of a shape on a host; returns whether it fits.
     fn put(
         &self,
         laid: &mut Laid<'_>,

@@ -1,9 +1,9 @@
-//! Pods that are spread over hosts, laid out as kube-scheduler counts them: each to the host with the fewest of them.
+//! Topology spread over hosts, as kube-scheduler counts it: each pod goes to the host with the fewest of them.
 //!
-//! The number of new hosts is decided first; then every pod goes to a node that is there, or to one of those hosts. What
-//! comes to a new host is packed as one (`joined`), so that no host has fewer of them than the others may be ahead of. Where
-//! a host counts that none of them can ever come to, each new node gets no more than `maxSkew`: that is a rule of
-//! [`crate::solve::fit`], and nothing is laid out here. Nodes are never opened here.
+//! The number of new hosts is decided first; then every pod goes to an existing node or to one of those hosts. The pods
+//! of a new host are packed as one (`joined`), so that no host has fewer of them than the skew allows. If a host counts
+//! that none of the pods can ever run on, each new node gets at most `maxSkew` of them: that is a rule of
+//! [`crate::solve::fit`], and nothing is laid out here. Never opens nodes.
 
 mod crew;
 mod joined;
@@ -20,25 +20,25 @@ pub(super) use joined::{joined, parted};
 pub(super) use lay::Host;
 use lay::Laid;
 
-/// How many more hosts of a place than are there are looked at one by one; of more, ever fewer numbers are.
+/// Number of additional hosts of a place up to which every number is tried; beyond it, the steps grow.
 const ONE_BY_ONE: usize = 8;
 
-/// The most numbers of hosts whose price is looked at.
+/// Maximum number of host counts whose price is computed.
 const PRICED_MAX: usize = 12;
 
-/// How many new hosts a crew gets.
+/// Number of new hosts that a crew gets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum New {
-    /// As many as are cheapest, and at least so many.
+    /// The cheapest number, but at least this many.
     AtLeast(usize),
-    /// As many as are cheapest of no more than these, which limits leave: fewer than the fleet asks for, if need be.
+    /// The cheapest number, but at most this many, which limits allow: fewer than the fleet requests if needed.
     AtMost(usize),
-    /// None: whom the nodes that are there do not take is left over.
+    /// None: pods that do not fit on existing nodes are unplaced.
     None,
 }
 
 impl New {
-    /// Returns whether so many are tried.
+    /// Returns whether this number is tried.
     const fn holds(self, count: usize) -> bool {
         match self {
             Self::AtLeast(least) => count >= least,
@@ -47,7 +47,7 @@ impl New {
         }
     }
 
-    /// Returns over how many hosts a workload is spread: never against a limit.
+    /// Returns the number of hosts that a workload is spread over, which never exceeds a limit.
     fn spread_hosts(self, asked: SpreadHosts) -> SpreadHosts {
         match (self, asked) {
             (Self::AtMost(most), SpreadHosts::AtLeast(hosts)) => {
@@ -58,19 +58,19 @@ impl New {
     }
 }
 
-/// Everybody who goes to nodes that are there, and those who are spread over hosts on new ones.
+/// Pods placed on existing nodes, and pods spread over new hosts.
 pub(super) struct Even<'a> {
-    /// The nodes, filled.
+    /// Existing nodes, filled.
     pub(super) nodes: Vec<Standing<'a>>,
-    /// How many pods of each shape are left to be packed.
+    /// Number of pods of each shape that are left to be packed.
     pub(super) left: Vec<usize>,
-    /// What comes to each new host.
+    /// New hosts with their pods.
     pub(super) hosts: Vec<Host>,
-    /// How many pods of each shape are left over.
+    /// Number of unplaced pods of each shape.
     pub(super) unplaced: Vec<usize>,
 }
 
-/// Lays out these crews, and fills nodes with all others; nothing where no number of new hosts would do.
+/// Lays out these crews, and fills nodes with all other pods; `None` if no number of new hosts works.
 pub(super) fn even<'a>(
     ground: &Ground<'a>,
     demand: &Demand,
@@ -100,14 +100,14 @@ pub(super) fn even<'a>(
 }
 
 impl<'a> Even<'a> {
-    /// Fills nodes where nobody is laid out over hosts.
+    /// Fills nodes if no pods are laid out over hosts.
     pub(super) fn without_crews(demand: &Demand, nodes: &[Standing<'a>]) -> Self {
         let mut nodes = nodes.to_vec();
         let left = existing::fill(demand, &mut nodes);
         Self { nodes, unplaced: vec![0; left.len()], left, hosts: Vec::new() }
     }
 
-    /// Fills nodes with the pods of shapes that are meant and were not looked at yet.
+    /// Fills nodes with the pods of matching shapes that were not filled before.
     fn fill(&mut self, demand: &Demand, is_filled: &mut [bool], is_meant: impl Fn(&Shape) -> bool) {
         let mut meant = demand.clone();
         for (place, shape) in meant.shapes.iter_mut().enumerate() {
@@ -125,7 +125,7 @@ impl<'a> Even<'a> {
     }
 }
 
-/// Names the pods that are left over, so many of each shape: the last by name.
+/// Returns the unplaced pods, this many of each shape: the last by name.
 pub(super) fn unplaced(demand: &Demand, counts: &[usize]) -> Vec<(usize, PodKey)> {
     let of_shape = |(place, count): (usize, &usize)| {
         let pods = &demand.shapes[place].pods;
@@ -134,8 +134,8 @@ pub(super) fn unplaced(demand: &Demand, counts: &[usize]) -> Vec<(usize, PodKey)
     counts.iter().enumerate().flat_map(of_shape).collect()
 }
 
-/// Returns how a crew is laid out with the number of new hosts, of those that are asked for, that costs least; nothing where
-/// none would do. Where all have a place on nodes that are there, no host is added.
+/// Returns the layout of a crew with the cheapest of the requested numbers of new hosts; `None` if none works. If all
+/// pods fit on existing nodes, no host is added.
 fn cheapest<'a>(
     ground: &Ground<'a>,
     demand: &Demand,
@@ -166,7 +166,7 @@ fn cheapest<'a>(
     best.map(|(_, laid)| laid)
 }
 
-/// Returns what nodes for these hosts cost at least, each by itself; nothing where no size holds one of them.
+/// Returns the minimum price of nodes for these hosts, each priced separately; `None` if no size holds one of them.
 fn price(ground: &Ground<'_>, demand: &Demand, hosts: &[Host]) -> Option<i64> {
     let shapes: Vec<Shape> =
         hosts.iter().filter(|host| !host.pods.is_empty()).map(|host| joined::as_one(demand, host)).collect();

@@ -1,6 +1,6 @@
-//! How many nodes of each pool may be disrupted now for a reason.
+//! Number of nodes of each pool that may be disrupted now for a reason.
 //!
-//! Budgets count nodes that are ready for pods; those that are not well or going already use them up.
+//! Budgets count initialized nodes; unhealthy nodes and nodes that are being deleted already use them up.
 
 use std::collections::BTreeMap;
 
@@ -9,12 +9,12 @@ use crate::model::{DisruptionReason, Node, NodeStage, Pool, PoolName};
 
 use super::scene::Scene;
 
-/// What is left of each pool's budgets.
+/// Remaining budget of each pool.
 #[derive(Clone, Debug)]
 pub(super) struct Left<'a>(BTreeMap<&'a PoolName, usize>);
 
 impl<'a> Left<'a> {
-    /// Reads what budgets let go.
+    /// Reads how many nodes the budgets allow.
     pub(super) fn of(scene: &Scene<'a, '_>, reason: DisruptionReason) -> Self {
         let left = |(name, pool): (&'a PoolName, &'a Pool)| {
             let is_counted = |node: &&Node| {
@@ -30,12 +30,12 @@ impl<'a> Left<'a> {
         Self(scene.policy.pools.iter().map(left).collect())
     }
 
-    /// Returns how many more nodes of a pool may go.
+    /// Returns how many more nodes of a pool may be disrupted.
     pub(super) fn nodes(&self, pool: &Pool) -> usize {
         self.0.get(&pool.name).copied().unwrap_or(0)
     }
 
-    /// Takes one node of a pool, if one may go.
+    /// Takes one node off a pool's budget, if it allows one.
     pub(super) fn take(&mut self, pool: &Pool) -> bool {
         match self.0.get_mut(&pool.name) {
             Some(left) if *left > 0 => {

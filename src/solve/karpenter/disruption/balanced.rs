@@ -1,7 +1,7 @@
-//! The policy `Balanced`: whether what a command saves is worth what it disrupts, measured by the whole pool.
+//! The policy `Balanced`: whether the saving of a command is worth its disruption, relative to the whole pool.
 //!
-//! The share of the pool's cost that is saved must be half the share of its disruption at least. Whole numbers are
-//! compared crosswise, so that nothing is rounded.
+//! The saved share of the pool's cost must be at least half the disrupted share. Integers are compared by
+//! cross-multiplication, without rounding.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use super::candidate::Candidate;
 use super::cost;
 use super::scene::Scene;
 
-/// How often the share that is disrupted may be the share that is saved.
+/// Maximum ratio of the disrupted share to the saved share.
 const TIMES: i128 = 2;
 
-/// What all nodes of each pool cost, and what it would cost to disrupt them all.
+/// Cost of all nodes of each pool, and the cost of disrupting them all.
 pub(super) struct Totals<'a>(BTreeMap<&'a PoolName, (i64, i64)>);
 
 impl<'a> Totals<'a> {
-    /// Counts every node, whether it may be disrupted or not; those that may have their own measure.
+    /// Counts every node, whether it may be disrupted or not; candidates count with their own disruption cost.
     pub(super) fn of(scene: &Scene<'a, '_>, candidates: &[Candidate<'a>]) -> Self {
         let known: BTreeMap<&NodeName, &Candidate<'_>> =
             candidates.iter().map(|one| (&one.node.name, one)).collect();
@@ -32,14 +32,14 @@ impl<'a> Totals<'a> {
         Self(totals)
     }
 
-    /// Returns whether taking one node away is worth it even if nothing is made for it.
+    /// Returns whether removing one node is worth it even if no node is created for it.
     pub(super) fn may_pass(&self, candidate: &Candidate<'_>) -> bool {
         let (price, disruption) = self.of_pool(candidate.pool);
         let share = Share { saved: i128::from(candidate.amount()), of: 1, disrupted: candidate.cost };
         !is_balanced(candidate.pool) || price <= 0 || share.is_worth_it(price, disruption)
     }
 
-    /// Returns whether every pool with this policy is content with what a command saves.
+    /// Returns whether the saving of a command is enough for every pool with this policy.
     pub(super) fn approves(&self, candidates: &[&Candidate<'_>], savings: i64) -> bool {
         let all: i64 = candidates.iter().map(|one| one.amount()).sum();
         let mut pools: BTreeMap<&PoolName, Vec<&Candidate<'_>>> = BTreeMap::new();
@@ -63,7 +63,7 @@ impl<'a> Totals<'a> {
     }
 }
 
-/// What is saved, as a fraction, and what is disrupted for it.
+/// The saving, as a fraction, and the disruption for it.
 struct Share {
     saved: i128,
     of: i128,
@@ -90,7 +90,7 @@ fn list_price(scene: &Scene<'_, '_>, node: &Node, pool: &Pool) -> i64 {
     kind.and_then(|kind| cost::price(node, kind)).map_or(0, |price| price.0)
 }
 
-/// Returns the measure of a node that may not be disrupted: all pods count but those of daemonsets.
+/// Returns the disruption cost of a node that may not be disrupted: all pods count except those of DaemonSets.
 fn of_all_pods(scene: &Scene<'_, '_>, node: &Node) -> i64 {
     let is_daemonset =
         |pod: &&crate::model::Pod| pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "DaemonSet");

@@ -1,8 +1,8 @@
-//! Which nodes Karpenter would disrupt at all, and what of them counts.
+//! Nodes that Karpenter would disrupt, with the properties that matter.
 //!
-//! Nodes that it does not manage, that are not ready for pods yet, that are going, that ask not to be disrupted or
-//! carry pods that may not be evicted are none, nor are those that kube-scheduler has promised to a pod. That Karpenter
-//! itself nominated a node for a pending pod a moment ago is known to a running one only and not looked at.
+//! Never includes nodes that Karpenter does not manage, that are not initialized, that are being deleted, that ask not
+//! to be disrupted, or that carry pods which may not be evicted; nor nodes that a pod is about to be bound to. Only a
+//! running Karpenter knows that it nominated a node for a pending pod a moment ago; that is ignored.
 
 use crate::model::{InstanceType, MicroUsdPerHour, Node, NodeStage, Pod, Pool};
 use crate::solve::karpenter::leaving::wants_quiet;
@@ -17,22 +17,22 @@ pub(super) struct Candidate<'a> {
     pub(super) node: &'a Node,
     /// Its pool.
     pub(super) pool: &'a Pool,
-    /// Its size, where its pool may buy it.
+    /// Its size, if its pool may buy it.
     pub(super) kind: Option<&'a InstanceType>,
-    /// What it costs by the list, where that is known.
+    /// Its list price, if known.
     pub(super) price: Option<MicroUsdPerHour>,
-    /// What it costs to disrupt it, in units of [`cost::POD`].
+    /// Its disruption cost, in units of [`cost::POD`].
     pub(super) cost: i64,
-    /// Whether it carries no pod that would be placed elsewhere.
+    /// Whether it carries no pod that would move elsewhere.
     pub(super) carries_nothing: bool,
 }
 
-/// How much pods have to say.
+/// Power of pods to block the disruption of their node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Class {
-    /// One that may not be evicted keeps its node.
+    /// A pod that may not be evicted blocks it.
     Graceful,
-    /// It does so unless the node's drain has an end.
+    /// Such a pod blocks it unless the node has a termination grace period.
     Eventual,
 }
 
@@ -66,14 +66,14 @@ fn candidate<'a>(scene: &Scene<'a, '_>, class: Class, node: &'a Node) -> Option<
     })
 }
 
-/// Returns whether a pod keeps its node: those of daemonsets and of the node itself may as well.
+/// Returns whether a pod blocks the disruption of its node; pods of DaemonSets and static pods can as well.
 fn stays(scene: &Scene<'_, '_>, pod: &Pod) -> bool {
     (pod.is_protected(scene.snapshot.at) && !pod.is_terminating)
         || pod.promised().is_some()
         || scene.guards.blocks(pod)
 }
 
-/// Returns whether a pod would be placed elsewhere: one of a StatefulSet also while it is being deleted.
+/// Returns whether a pod would move elsewhere; a pod of a StatefulSet does even while it is terminating.
 pub(super) fn moves(pod: &Pod) -> bool {
     let comes_back =
         !pod.is_terminating || pod.workload.as_ref().is_some_and(|owner| &*owner.kind == "StatefulSet");
@@ -81,23 +81,24 @@ pub(super) fn moves(pod: &Pod) -> bool {
 }
 
 impl Candidate<'_> {
-    /// Returns whether nothing is lost with it, in Karpenter's measure: pods that would rather go do not count.
+    /// Returns whether the node is empty by Karpenter's disruption cost: pods with a negative eviction cost do not
+    /// count.
     pub(super) fn is_empty(&self) -> bool {
         self.cost <= cost::POD
     }
 
-    /// Returns its price; one that is not known counts as nothing.
+    /// Returns its price; an unknown price counts as zero.
     pub(super) fn amount(&self) -> i64 {
         self.price.map_or(0, |price| price.0)
     }
 
-    /// Returns whether nobody refuses that it goes this way.
+    /// Returns whether its removal by this method is not refused.
     pub(super) fn may_go(&self, scene: &Scene<'_, '_>, method: Method) -> bool {
         scene.refused.lets_go(&self.node.name, method.reason())
     }
 
-    /// Returns whether its pool lets it go for want of use, and it was quiet for long enough: so Karpenter's
-    /// condition `Consolidatable` says, or will as soon as it is written.
+    /// Returns whether its pool allows consolidation and its `consolidateAfter` has passed: Karpenter's condition
+    /// `Consolidatable` is true, or will be once it is updated.
     pub(super) fn is_consolidatable(&self, scene: &Scene<'_, '_>) -> bool {
         let is_over = || match self.pool.disruption.consolidate_after {
             Some(_) => !wants_quiet(self.node, self.pool, scene.snapshot.at),
@@ -108,8 +109,8 @@ impl Candidate<'_> {
     }
 }
 
-/// Sorts candidates as Karpenter consolidates them: what saves most for what it costs to disrupt comes first, equal
-/// ones by name.
+/// Sorts candidates in Karpenter's order of consolidation: the highest saving per disruption cost first, equal ones by
+/// name.
 pub(super) fn sort(candidates: &mut [Candidate<'_>]) {
     candidates.sort_by(|one, other| {
         let gain =

@@ -1,4 +1,4 @@
-//! What consolidation of one and of several nodes have in common: whom it may take, and whether taking them pays.
+//! Common parts of single-node and multi-node consolidation: the candidates, and whether removing them pays.
 
 use crate::model::{ConsolidationPolicy, label};
 use crate::solve::karpenter::leaving::Quiet;
@@ -8,15 +8,15 @@ use super::candidate::{self, Candidate, Class};
 use super::scene::Scene;
 use super::{Command, Method, probe, replacement};
 
-/// The nodes that may be consolidated, in Karpenter's order, and the measures of their pools.
+/// Nodes that may be consolidated, in Karpenter's order, and the totals of their pools.
 pub(super) struct Underused<'a> {
     pub(super) candidates: Vec<Candidate<'a>>,
     pub(super) totals: Totals<'a>,
 }
 
 impl<'a> Underused<'a> {
-    /// Reads the nodes that may be consolidated: those that are not empty, of pools that let them, and whose price can be
-    /// told.
+    /// Reads the nodes that may be consolidated: those that are not empty, whose pools allow it, and whose price can be
+    /// determined.
     pub(super) fn of(scene: &Scene<'a, '_>, method: Method) -> Self {
         let mut candidates = candidate::all(scene, Class::Graceful);
         let totals = Totals::of(scene, &candidates);
@@ -36,7 +36,7 @@ impl<'a> Underused<'a> {
     }
 }
 
-/// Returns the command that takes these nodes away, if their pods fit elsewhere and at most one cheaper new node.
+/// Returns the command that removes these nodes, if their pods fit elsewhere with at most one cheaper new node.
 pub(super) fn attempt(scene: &Scene<'_, '_>, method: Method, going: &[&Candidate<'_>]) -> Option<Command> {
     let without = probe::without(scene, going, Quiet::Respected)?;
     replacement::command(scene, method, going, without)

@@ -1,6 +1,6 @@
-//! Drift: nodes that their claims call drifted, one at a time, the longest drifted first.
+//! Drift: nodes that their claims report as drifted, one at a time, the longest drifted first.
 //!
-//! Whether a node drifted is read, not judged. Neither the pool's policy nor quiet matters, nor what it costs.
+//! Never determines whether a node drifted: that is read. The pool's policy, `consolidateAfter` and cost are ignored.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -16,8 +16,8 @@ use super::replacement::Narrowing;
 use super::scene::Scene;
 use super::{Command, Method, names};
 
-/// Returns the command that replaces a drifted node. Nodes that carry nothing come first: pods of others would only
-/// move there to move once more.
+/// Returns the command that replaces a drifted node. Nodes without pods come first: pods of other nodes would move
+/// there only to move once more.
 pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::Drift;
     let left = Left::of(scene, method.reason());
@@ -32,7 +32,7 @@ pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     })
 }
 
-/// Returns the drifted nodes, those that drifted first before others, equal ones by name.
+/// Returns the drifted nodes, the longest drifted first, equal ones by name.
 fn drifted<'a>(scene: &Scene<'a, '_>, method: Method) -> Vec<Candidate<'a>> {
     let mut candidates = candidate::all(scene, Class::Eventual);
     candidates.retain(|one| one.node.claimed.drift.is_some() && one.may_go(scene, method));
@@ -45,8 +45,8 @@ fn first_price(scene: &Scene<'_, '_>, claim: &Claim) -> i64 {
     pool.map_or(0, |pool| Narrowing { scene, pool }.first_price(claim))
 }
 
-/// Returns the command that replaces a drifted node of a static pool by one like it, once the pool has no more nodes
-/// than it is to have. What its size will be is not chosen before it is launched.
+/// Returns the command that replaces a drifted node of a static pool by a similar one, if the pool has no more nodes
+/// than its `replicas`. The size of the new node is unknown until it is launched.
 pub(super) fn of_static_pools(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::StaticDrift;
     let left = Left::of(scene, method.reason());
@@ -65,7 +65,7 @@ pub(super) fn of_static_pools(scene: &Scene<'_, '_>) -> Option<Command> {
     })
 }
 
-/// Returns whether a static pool has no more nodes than it is to have, and may have one more for a while.
+/// Returns whether a static pool has no more nodes than its `replicas`, and may temporarily have one more.
 fn has_room(scene: &Scene<'_, '_>, pool: &Pool) -> bool {
     let is_own = |node: &&Node| node.claim.is_some() && node.pool.as_ref() == Some(&pool.name);
     let own = || scene.snapshot.nodes.iter().filter(is_own);

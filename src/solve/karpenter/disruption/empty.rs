@@ -1,4 +1,4 @@
-//! Emptiness: nodes with nothing to lose go, as many as budgets let, and nothing is made for them.
+//! Emptiness: removes empty nodes without replacement, as many as budgets allow.
 
 use crate::model::MicroUsdPerHour;
 
@@ -7,7 +7,7 @@ use super::candidate::{self, Candidate, Class};
 use super::scene::Scene;
 use super::{Command, Method, names};
 
-/// Returns the command that takes empty nodes away.
+/// Returns the command that removes empty nodes.
 pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::Emptiness;
     let mut candidates = candidate::all(scene, Class::Graceful);

@@ -1,9 +1,9 @@
-//! What may go, as Karpenter decides it: the first of its methods that finds something to do gives one command.
+//! Disruption as Karpenter decides it: the first of its methods that finds something to do returns one command.
 //!
-//! In reading order: what can be disrupted (`candidate`) at what cost (`cost`), how many at once (`allowance`), what
-//! would be without some nodes (`probe`) and whether that pays (`replacement`, `balanced`), and the methods in their
-//! order: `empty`, `drift`, `multi`, `single`; then all commands one after the other (`sequence`). Nothing here waits;
-//! Karpenter's limits on its own time are left out, so that the same world always gives the same command.
+//! In reading order: the candidates (`candidate`) and their cost (`cost`), how many may be disrupted at the same time
+//! (`allowance`), a simulation without some nodes (`probe`) and whether that pays (`replacement`, `balanced`), and the
+//! methods in their order: `empty`, `drift`, `multi`, `single`; then all commands one after the other (`sequence`).
+//! Never waits; Karpenter's timeouts are left out, so the same snapshot always gives the same command.
 
 mod allowance;
 mod balanced;
@@ -31,18 +31,18 @@ use super::{Claim, Refused, Settings};
 use candidate::Candidate;
 use scene::Scene;
 
-/// How Karpenter comes to disrupt nodes, in the order in which it tries.
+/// Karpenter's methods of disruption, in the order in which it tries them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// Empty nodes go, as many as budgets let.
+    /// Empty nodes are removed, as many as budgets allow.
     Emptiness,
     /// A drifted node of a static pool is replaced.
     StaticDrift,
-    /// A drifted node goes, and what its pods need is made.
+    /// A drifted node is removed, and nodes are created for its pods.
     Drift,
-    /// Several nodes go, and at most one is made for them.
+    /// Several nodes are removed, and at most one is created for them.
     MultiNode,
-    /// One node goes, and at most one cheaper is made for it.
+    /// One node is removed, and at most one cheaper node is created for it.
     SingleNode,
 }
 
@@ -50,7 +50,7 @@ impl Method {
     const ALL: [Self; 5] =
         [Self::Emptiness, Self::StaticDrift, Self::Drift, Self::MultiNode, Self::SingleNode];
 
-    /// Returns the reason that nodes are disrupted for.
+    /// Returns the reason of the disruption.
     #[must_use]
     pub const fn reason(self) -> DisruptionReason {
         match self {
@@ -61,23 +61,23 @@ impl Method {
     }
 }
 
-/// What is done first.
+/// A disruption command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Command {
-    /// How it was found.
+    /// Method that found it.
     pub method: Method,
-    /// The nodes that go, by name.
+    /// Removed nodes, by name.
     pub nodes: Vec<NodeName>,
-    /// What is made before.
+    /// Claims to create before.
     pub replacements: Vec<Claim>,
-    /// The nodes that stay and get pods, with those, in the order in which they are tried.
+    /// Kept nodes that get pods, with these pods, in the order in which the nodes are tried.
     pub moved: Vec<(NodeName, Vec<PodKey>)>,
-    /// What is saved by list prices: those of the nodes that go, less the least that the replacements may cost; a
-    /// price that is not known counts as nothing.
+    /// Saving by list prices: those of the removed nodes, less the minimum price of the replacements; an unknown price
+    /// counts as zero.
     pub savings: MicroUsdPerHour,
 }
 
-/// Returns what Karpenter does first to nodes that exist; `None` where it leaves all as they are.
+/// Returns Karpenter's first disruption of existing nodes; `None` if it changes none.
 #[must_use]
 pub fn first_command(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Option<Command> {
     let market = &Market::of(snapshot, policy);

@@ -1,6 +1,7 @@
-//! Several nodes at once: as many of the first as can go together, found by halving.
+//! Multi-node consolidation: as many of the first candidates as can be removed together, found by binary search.
 //!
-//! Karpenter takes it that what holds for many holds for fewer; where it does not, the best is missed, here as there.
+//! Karpenter assumes that a set of nodes can be removed if a larger one can; if that is wrong, the best set is missed,
+//! here as in Karpenter.
 
 use std::collections::BTreeMap;
 
@@ -11,10 +12,10 @@ use super::replacement::Narrowing;
 use super::scene::Scene;
 use super::{Command, Method};
 
-/// The most nodes that are looked at beside the first.
+/// Maximum number of nodes beside the first.
 const NODES_MAX: usize = 100;
 
-/// Returns the command that takes several nodes away.
+/// Returns the command that removes several nodes.
 pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::MultiNode;
     let Underused { candidates, totals } = Underused::of(scene, method);
@@ -38,8 +39,8 @@ pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     best
 }
 
-/// Takes away the sizes of the replacement that are no cheaper than a node of the same size that goes: that one could
-/// have stayed.
+/// Drops the sizes of the replacement that are no cheaper than a removed node of the same size: that node could have
+/// been kept.
 fn without_own_sizes(
     scene: &Scene<'_, '_>,
     going: &[&Candidate<'_>],

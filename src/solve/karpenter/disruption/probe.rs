@@ -1,6 +1,6 @@
-//! What would be without some nodes: a pass of the scheduler with their pods among those that wait.
+//! Simulation without some nodes: a pass of the scheduler in which their pods are pending.
 //!
-//! Nothing is decided here about whether that is better.
+//! Never decides whether the result is better.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,16 +12,16 @@ use crate::solve::karpenter::{Claim, Outcome};
 use super::candidate::Candidate;
 use super::scene::Scene;
 
-/// What would be without some nodes, where every pod that runs has a place.
+/// Result of a simulation in which every running pod has a node.
 pub(super) struct Without {
-    /// What is made for pods that do not fit on what is there.
+    /// Claims for pods that do not fit existing nodes.
     pub(super) claims: Vec<Claim>,
     /// The nodes that get pods.
     pub(super) moved: Vec<(NodeName, Vec<PodKey>)>,
 }
 
-/// Returns what would be without the nodes of these candidates; `None` where some pod that runs would have no place, or
-/// one on a node that is not ready for pods yet and may never be.
+/// Returns the result without the nodes of these candidates; `None` if some running pod would be unplaced, or would
+/// move to a node that is not initialized and may never be.
 pub(super) fn without(scene: &Scene<'_, '_>, candidates: &[&Candidate<'_>], quiet: Quiet) -> Option<Without> {
     let Scene { snapshot, store, settings, refused, .. } = *scene;
     let names: BTreeSet<NodeName> = candidates.iter().map(|one| one.node.name.clone()).collect();

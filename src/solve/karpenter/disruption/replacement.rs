@@ -1,8 +1,8 @@
-//! Whether the one node that would be made for others is cheaper than they are, and which sizes it may be of.
+//! Replacement of nodes by one new node: whether it is cheaper than they are, and which sizes it may have.
 //!
-//! A size counts with the most that it may cost as it would be bought: what is reserved first, then spot, then on
-//! demand. Spot nodes are replaced by spot nodes only where the gate is open, and one alone only where there are
-//! enough cheaper sizes, so that the next pass does not replace it again.
+//! A size counts with the highest price of its first capacity type: reserved, then spot, then on-demand. Spot nodes are
+//! replaced by spot nodes only if the gate is open, and a single one only if there are enough cheaper sizes, so that
+//! the next pass does not replace it again.
 
 use crate::model::{CapacityType, LabelKey, MicroUsdPerHour, Pool, Requirement, label};
 use crate::solve::intern::Bits;
@@ -14,10 +14,10 @@ use super::probe::Without;
 use super::scene::Scene;
 use super::{Command, Method, names};
 
-/// How many cheaper sizes there must be before one spot node is replaced by another.
+/// Minimum number of cheaper sizes for replacing one spot node by another.
 const SPOT_SIZES_MIN: usize = 15;
 
-/// Returns the command that takes these nodes away, if that pays: without them at most one cheaper node is made.
+/// Returns the command that removes these nodes, if that pays: at most one cheaper node is created.
 pub(super) fn command(
     scene: &Scene<'_, '_>,
     method: Method,
@@ -47,7 +47,7 @@ pub(super) fn command(
     })
 }
 
-/// Sorts the sizes of what is made by what they cost once everything is asked of them.
+/// Sorts the sizes of the replacements by price under all their requirements.
 pub(super) fn ranked(scene: &Scene<'_, '_>, mut command: Command) -> Command {
     for claim in &mut command.replacements {
         if let Some(pool) = scene.policy.pools.get(&claim.pool) {
@@ -57,20 +57,20 @@ pub(super) fn ranked(scene: &Scene<'_, '_>, mut command: Command) -> Command {
     command
 }
 
-/// Narrows down the sizes of a claim of a pool.
+/// Narrowing of the sizes of a pool's claim.
 pub(super) struct Narrowing<'s, 'a, 'm> {
     pub(super) scene: &'s Scene<'a, 'm>,
     pub(super) pool: &'s Pool,
 }
 
 impl<'a, 'm> Narrowing<'_, 'a, 'm> {
-    /// Returns the sizes that the pool may buy, and the ways to have them as a claim asks.
+    /// Returns the sizes that the pool may buy, and their offerings that satisfy a claim.
     fn ways(&self, claim: &Claim) -> Option<(&'a Shelf<'m>, Ways<'a, 'm>)> {
         let shelf = self.scene.shelf(self.pool)?;
         Some((shelf, shelf.ways(&claim.requirements, &self.scene.snapshot.catalog)))
     }
 
-    /// Keeps the sizes that cost less than the candidates; returns whether any is left that may be had.
+    /// Keeps the sizes that cost less than the candidates; returns whether an available one is left.
     fn cheaper(&self, claim: &mut Claim, candidates: &[&Candidate<'_>], total: i64) -> bool {
         let bought = claim.requirements.get(label::CAPACITY_TYPE).cloned();
         let may_be = |bought: &Option<Requirement>, how: CapacityType| {
@@ -86,7 +86,7 @@ impl<'a, 'm> Narrowing<'_, 'a, 'm> {
         if !self.keep_cheaper(claim, total) || claim.sizes.is_empty() {
             return false;
         }
-        // Should spot capacity be short, a launch must fail rather than cost more than what is there.
+        // If spot capacity is short, a launch must fail rather than cost more than the existing nodes.
         if may_be(&bought, CapacityType::Spot) && may_be(&bought, CapacityType::OnDemand) {
             pin_to_spot(claim);
         }
@@ -116,7 +116,7 @@ impl<'a, 'm> Narrowing<'_, 'a, 'm> {
         true
     }
 
-    /// Keeps the sizes that cost less than this; returns whether those that are left offer enough distinct values.
+    /// Keeps the sizes that cost less than this; returns whether the remaining ones offer enough distinct values.
     pub(super) fn keep_cheaper(&self, claim: &mut Claim, than: i64) -> bool {
         let Some((shelf, ways)) = self.ways(claim) else { return false };
         claim
@@ -125,7 +125,7 @@ impl<'a, 'm> Narrowing<'_, 'a, 'm> {
         self.has_variety(claim, claim.sizes.len())
     }
 
-    /// Returns whether the first so many sizes offer enough distinct values (`minValues`).
+    /// Returns whether the first `count` sizes offer enough distinct values (`minValues`).
     fn has_variety(&self, claim: &Claim, count: usize) -> bool {
         let Some(shelf) = self.scene.shelf(self.pool) else { return false };
         let mut kinds = Bits::none(shelf.kinds.len());
@@ -135,7 +135,7 @@ impl<'a, 'm> Narrowing<'_, 'a, 'm> {
         variety::lacking(&claim.requirements, shelf, &kinds).is_empty()
     }
 
-    /// Returns the least that the first size of a claim may cost; nothing where that cannot be had or is not known.
+    /// Returns the minimum price of the first size of a claim; zero if it is unavailable or unknown.
     pub(super) fn first_price(&self, claim: &Claim) -> i64 {
         let cheapest = self.ways(claim).and_then(|(shelf, ways)| {
             let first = shelf.place(claim.sizes.first()?.as_str())?;
@@ -144,7 +144,7 @@ impl<'a, 'm> Narrowing<'_, 'a, 'm> {
         cheapest.and_then(|cheapest| cheapest.offering.price.known()).map_or(0, |price| price.0)
     }
 
-    /// Sorts the sizes of a claim by what they cost now, and says which is cheapest.
+    /// Sorts the sizes of a claim by current price, and sets the cheapest.
     fn rank(&self, claim: &mut Claim) {
         let Some((shelf, ways)) = self.ways(claim) else { return };
         let sizes = claim.sizes.iter().map(|size| {
@@ -169,7 +169,8 @@ fn pin_to_spot(claim: &mut Claim) {
     claim.requirements.add(LabelKey::new(label::CAPACITY_TYPE), spot);
 }
 
-/// Returns the most that a size may cost as it would be bought; what cannot be had or has no price is dearest of all.
+/// Returns the maximum price of a size in the capacity type that would be bought; a size that is unavailable or has no
+/// price is the most expensive.
 fn dearest(ways: &Ways<'_, '_>, place: usize) -> i64 {
     let most = |how: CapacityType| {
         let ways = ways.offerings(place).filter(|way| way.capacity_type == how);

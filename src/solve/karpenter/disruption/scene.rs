@@ -1,6 +1,6 @@
-//! What all methods look things up in: the world, what pools may buy, and what runs on each node.
+//! Inputs of all methods: the snapshot, the offerings of pools, and the running pods of each node.
 //!
-//! Nothing is decided here.
+//! Never decides anything.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::solve::karpenter::shelf::Shelf;
 use crate::solve::karpenter::store::Store;
 use crate::solve::karpenter::{Refused, ReservedMode, Settings};
 
-/// What all methods look things up in.
+/// Inputs of all methods.
 pub(super) struct Scene<'a, 'm> {
     pub(super) snapshot: &'a Snapshot,
     pub(super) policy: &'m Policy,
@@ -29,7 +29,7 @@ impl<'a, 'm> Scene<'a, 'm> {
         settings: Settings,
         refused: &'a Refused,
     ) -> Self {
-        // Where reserved capacity is held by others, disruption does without.
+        // If other claims hold reserved capacity, disruption does without it.
         let settings = Settings { reserved: ReservedMode::Fallback, ..settings };
         let mut running: BTreeMap<&NodeName, Vec<&Pod>> = BTreeMap::new();
         for pod in &snapshot.pods {
@@ -48,7 +48,7 @@ impl<'a, 'm> Scene<'a, 'm> {
         }
     }
 
-    /// Returns what a pool may buy; `None` where its class is not known.
+    /// Returns the sizes that a pool may buy; `None` if its class is unknown.
     pub(super) fn shelf(&self, pool: &Pool) -> Option<&'a Shelf<'m>> {
         self.store.shelves.of_pool(pool).map(|number| &self.store.shelves.all[number])
     }
@@ -59,7 +59,7 @@ impl<'a, 'm> Scene<'a, 'm> {
         shelf.place(size).map(|place| shelf.kinds[place])
     }
 
-    /// Returns the pool that a node says it is of.
+    /// Returns the pool that a node names.
     pub(super) fn pool(&self, node: &Node) -> Option<&'m Pool> {
         self.policy.pools.get(node.pool.as_ref()?)
     }

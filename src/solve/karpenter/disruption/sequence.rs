@@ -1,7 +1,7 @@
-//! Command after command until nothing more is done, each carried out on a picture of the cluster.
+//! Command after command until nothing is left to do, each applied to a copy of the cluster's state.
 //!
-//! Carried out means: what is made is there and takes pods, as the cheapest size that holds what is asked of it; each pod
-//! is where the pass put it; and what went is gone. Nothing is done in the cluster.
+//! Applied means: new nodes exist and take pods, as the cheapest size that holds their requests; each pod is on the
+//! node where the pass placed it; removed nodes are gone. Never changes the cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,42 +16,42 @@ use crate::solve::market::Market;
 use super::scene::Scene;
 use super::{Command, candidate, first_of};
 
-/// How many commands there are at most for each node, so that sizes whose labels and prices contradict each other cannot
-/// lead on without an end. With others a node is replaced once or twice.
+/// Maximum number of commands per node, so that sizes with contradictory labels and prices cannot cause an endless
+/// sequence. With other sizes, a node is replaced once or twice.
 const COMMANDS_PER_NODE: usize = 10;
 
-/// The commands that Karpenter gives one after the other, and what the cluster is after the last.
+/// Karpenter's commands in order, and the state of the cluster after the last one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sequence {
     /// The commands.
     pub commands: Vec<Command>,
-    /// What they make, in their order, whether it is gone again or not.
+    /// Nodes that they create, in order, including those that are removed again.
     pub made: Vec<Made>,
-    /// What there is after them.
+    /// State of the cluster after them.
     pub after: Snapshot,
 }
 
-/// A node that a command makes.
+/// A node that a command creates.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Made {
-    /// Its name, which is made up.
+    /// Its generated name.
     pub node: NodeName,
-    /// What was asked for, with the sizes that hold it.
+    /// Its claim, with the sizes that hold its requests.
     pub claim: Claim,
-    /// What it became.
+    /// The offering that it became.
     pub way: Chosen,
 }
 
-/// Returns what Karpenter does until it finds nothing more. Every command takes away a node, or makes the fleet cheaper, or
-/// a node that drifted less, so that they end. What replaces a drifted node of a static pool is not known before it is
-/// launched: there the sequence ends.
+/// Returns Karpenter's commands until it finds nothing more. Every command removes a node, makes the fleet cheaper, or
+/// reduces the number of drifted nodes, so the sequence ends. It also ends at the replacement of a drifted node of a
+/// static pool, which is unknown until it is launched.
 #[must_use]
 pub fn commands(snapshot: &Snapshot, policy: &Policy, settings: Settings) -> Sequence {
     let market = &Market::of(snapshot, policy);
     of((snapshot, &Store::of((snapshot, policy, market), settings)), settings, &Refused::default())
 }
 
-/// Returns the same with some decisions refused: those nodes stay, and those pods are nowhere.
+/// Returns the same with some decisions refused: those nodes are kept, and those pods are unplaced.
 pub(in crate::solve::karpenter) fn of(
     (snapshot, store): (&Snapshot, &Store<'_>),
     settings: Settings,
@@ -70,7 +70,7 @@ pub(in crate::solve::karpenter) fn of(
     Sequence { commands, made: all, after }
 }
 
-/// Returns what a command makes; `None` where that is not known before it is launched.
+/// Returns the nodes that a command creates; `None` if they are unknown until they are launched.
 fn launched(scene: &Scene<'_, '_>, command: &Command, number: usize) -> Option<(Vec<Made>, Vec<Node>)> {
     let nodes = command.replacements.iter().enumerate().map(|(place, claim)| {
         let name = NodeName::new(format!("new-{number:04}-{place}"));
@@ -79,7 +79,7 @@ fn launched(scene: &Scene<'_, '_>, command: &Command, number: usize) -> Option<(
     nodes.collect()
 }
 
-/// Returns what a claim becomes: the cheapest size that holds what is asked of it, in its cheapest offering.
+/// Returns the node that a claim becomes: the cheapest size that holds its requests, in its cheapest offering.
 fn launch(scene: &Scene<'_, '_>, claim: &Claim, name: NodeName) -> Option<(Made, Node)> {
     let pool = scene.policy.pools.get(&claim.pool)?;
     let shelf = scene.shelf(pool)?;
@@ -107,8 +107,8 @@ fn launch(scene: &Scene<'_, '_>, claim: &Claim, name: NodeName) -> Option<(Made,
     Some((Made { node: name, claim: Claim { sizes, ..claim.clone() }, way }, node))
 }
 
-/// Returns what there is after a command. Pods that had to leave and were placed nowhere wait; those of daemonsets leave
-/// with their node. Nodes that got pods are no longer quiet.
+/// Returns the state after a command. Evicted pods that were not placed are pending; those of DaemonSets are removed
+/// with their node. For nodes that got pods, `consolidateAfter` starts again.
 fn carried_out(mut world: Snapshot, command: Option<&Command>, made: Vec<Node>) -> Snapshot {
     let Some(command) = command else { return world };
     let gone: BTreeSet<&NodeName> = command.nodes.iter().collect();
@@ -133,7 +133,7 @@ fn carried_out(mut world: Snapshot, command: Option<&Command>, made: Vec<Node>) 
     world
 }
 
-/// Binds pods to nodes. Nodes that got pods are no longer quiet.
+/// Binds pods to nodes. For nodes that got pods, `consolidateAfter` starts again.
 pub(in crate::solve::karpenter) fn settle(world: &mut Snapshot, places: &BTreeMap<&PodKey, &NodeName>) {
     for pod in &mut world.pods {
         if let Some(node) = places.get(&pod.key) {
@@ -147,7 +147,7 @@ pub(in crate::solve::karpenter) fn settle(world: &mut Snapshot, places: &BTreeMa
     }
 }
 
-/// A pod that moved starts anew: how long it asks to be left alone is not known any more.
+/// Resets the state of a pod that moved: it is unknown for how long it now asks not to be disrupted.
 const fn starts_anew(pod: &mut Pod) {
     (pod.is_terminating, pod.state.is_unready, pod.state.protected_until) = (false, false, None);
 }

@@ -1,4 +1,4 @@
-//! One node at a time: the first that may go, pools taking turns.
+//! Single-node consolidation: the first node that may be removed, with pools taking turns.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use super::consolidation::{self, Underused};
 use super::scene::Scene;
 use super::{Command, Method};
 
-/// Returns the command that takes one node away.
+/// Returns the command that removes one node.
 pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     let method = Method::SingleNode;
     let Underused { candidates, totals } = Underused::of(scene, method);
@@ -24,7 +24,8 @@ pub(super) fn command(scene: &Scene<'_, '_>) -> Option<Command> {
     })
 }
 
-/// Returns the first candidate of each pool, then the second, and so on; pools by name, which Karpenter leaves open.
+/// Returns the first candidate of each pool, then the second, and so on; pools by name, an order that Karpenter leaves
+/// open.
 fn in_turns<'c, 'a>(candidates: &'c [Candidate<'a>]) -> Vec<&'c Candidate<'a>> {
     let mut of_pool: BTreeMap<&PoolName, usize> = BTreeMap::new();
     let mut turns: Vec<(usize, &PoolName, &Candidate<'_>)> = Vec::new();

@@ -1,7 +1,6 @@
-//! A topology group: pods that are counted by domain, and which domains another pod may join.
+//! A topology group: counts pods by domain, and determines which domains another pod may join.
 //!
-//! Where several domains would do equally well the first by name is taken; Karpenter takes any. Nothing here
-//! knows what nodes there are.
+//! If several domains are equally good, the first by name is taken; Karpenter takes any. Never looks at nodes.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};
@@ -11,34 +10,34 @@ use crate::model::label;
 use crate::model::{LabelKey, LabelSelector, Namespace, Requirement, Requirements, Taint, Toleration};
 use crate::solve::karpenter::nodes::tolerates;
 
-/// What a group demands of its pods.
+/// Constraint of a group on its pods.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve::karpenter) enum Demand {
-    /// No domain may be ahead of the emptiest by more than this.
+    /// No domain may exceed the emptiest by more than this.
     Spread(u32),
-    /// Pods go where such pods are.
+    /// Pods join domains with such pods.
     Affinity,
-    /// Pods go where no such pods are.
+    /// Pods join domains without such pods.
     AntiAffinity,
 }
 
-/// Which nodes count as places of a spread constraint. What is not minded still tells groups apart: so Karpenter has
-/// it, and a pod that gives up a preference may find a group in which nobody was counted yet.
+/// Nodes that count for a spread constraint. Parts that are not applied still distinguish groups, as in Karpenter, so a
+/// pod that gives up a preference may find a group that has counted no pod yet.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve::karpenter) struct Filter {
-    /// What a node must be: one of these.
+    /// Alternative requirements on a node.
     pub(super) terms: Vec<Requirements>,
-    /// Whether that is minded.
+    /// Whether they are applied.
     pub(super) minds_labels: bool,
-    /// What is tolerated of a node's taints.
+    /// Tolerations of a node's taints.
     pub(super) tolerations: Vec<Toleration>,
-    /// Whether they are minded.
+    /// Whether these are applied.
     pub(super) minds_taints: bool,
 }
 
 impl Filter {
-    /// Returns whether a node counts. A label that the node does not name is not there, well known or not: so
-    /// Karpenter has it, for nodes that are still to be made too.
+    /// Returns whether a node counts. A label that the node does not name is absent, well known or not, as in
+    /// Karpenter; that also applies to nodes that are yet to be created.
     pub(super) fn admits(&self, labels: &Requirements, taints: &[Taint]) -> bool {
         let Self { terms, minds_labels, tolerations, minds_taints } = self;
         let meets = |term: &Requirements| term.satisfied_by(labels, |_| false).is_ok();
@@ -46,40 +45,40 @@ impl Filter {
     }
 }
 
-/// What makes two groups one. `minDomains` is not among it: so Karpenter has it, and the first pod decides.
+/// Identity of a group. `minDomains` is not part of it, as in Karpenter: the first pod decides.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::solve::karpenter) struct Identity {
-    /// What is demanded.
+    /// The constraint.
     pub(super) demand: Demand,
     /// The label whose values are the domains.
     pub(super) key: LabelKey,
     /// The namespaces whose pods count.
     pub(super) namespaces: BTreeSet<Namespace>,
-    /// Which of their pods count; `None` counts none.
+    /// Pods in these namespaces that count; `None` counts none.
     pub(super) selector: Option<LabelSelector>,
-    /// Which nodes count.
+    /// Nodes that count.
     pub(super) filter: Filter,
 }
 
 /// Pods that are counted by domain.
 #[derive(Clone, Debug)]
 pub(in crate::solve::karpenter) struct Group {
-    /// What makes it this one.
+    /// Its identity.
     pub(super) identity: Identity,
     min_domains: Option<u32>,
     domains: BTreeMap<Arc<str>, u32>,
-    /// The domains that only nodes which exist are in: no new node ever is.
+    /// Domains that only existing nodes are in: no new node ever is.
     of_nodes: BTreeSet<Arc<str>>,
-    /// The domains with pods.
+    /// Domains with pods.
     filled: BTreeSet<Arc<str>>,
 }
 
-/// What is known of a label of a place and of what a pod wants there.
+/// Values of a label that a place may have, and those that a pod accepts.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Places<'r> {
-    /// What the pod requires; `None` accepts all.
+    /// Requirement of the pod; `None` accepts all.
     pub(super) pod: Option<&'r Requirement>,
-    /// What the place may be; `None` may be anything.
+    /// Requirement of the place; `None` allows all.
     pub(super) node: Option<&'r Requirement>,
 }
 
@@ -99,7 +98,7 @@ impl Group {
         Self { identity, min_domains, domains, of_nodes: BTreeSet::new(), filled: BTreeSet::new() }
     }
 
-    /// Makes the domains of nodes that exist known, beside those that new nodes may be in.
+    /// Adds the domains of existing nodes to those of possible new nodes.
     pub(super) fn with_nodes(mut self, domains: impl Iterator<Item = Arc<str>>) -> Self {
         for domain in domains {
             if let Entry::Vacant(entry) = self.domains.entry(domain) {
@@ -116,7 +115,7 @@ impl Group {
         namespaces.contains(namespace) && selector.as_ref().is_some_and(|selector| selector.selects(labels))
     }
 
-    /// Makes a domain known.
+    /// Adds a domain.
     pub(super) fn register(&mut self, domain: &Arc<str>) {
         if !self.domains.contains_key(domain) {
             self.domains.insert(Arc::clone(domain), 0);
@@ -133,7 +132,7 @@ impl Group {
         self.identity.key.as_str() == label::HOSTNAME
     }
 
-    /// Returns what the label of the place must become for the pod to join; nothing where it may not.
+    /// Returns the values that the label of the place must be narrowed to for the pod to join; none if it may not.
     pub(super) fn next(&self, is_self: bool, places: Places<'_>) -> Requirement {
         match self.identity.demand {
             Demand::Spread(max_skew) => self.next_of_spread(is_self, places, max_skew),
@@ -146,7 +145,7 @@ impl Group {
         }
     }
 
-    /// Returns the known domains that the place may be, with their counts. Each host is a domain, known or not.
+    /// Returns the known domains that the place may be in, with their counts. Every host is a domain, known or not.
     fn within<'g>(&'g self, places: Places<'g>) -> Box<dyn Iterator<Item = (&'g Arc<str>, u32)> + 'g> {
         let listed = places.node.and_then(Requirement::listed);
         match listed {
@@ -168,13 +167,13 @@ impl Group {
             .within(places)
             .map(|(domain, count)| (with_pod(count), domain))
             .filter(|(count, _)| i64::from(*count) - i64::from(least) <= i64::from(max_skew));
-        // Karpenter takes any of several: one where a new node can be.
+        // Karpenter takes any of several; here, a domain that a new node can be in is preferred.
         let first = valid.min_by_key(|(count, domain)| (*count, self.of_nodes.contains(*domain), *domain));
         first.map_or_else(Requirement::none, |(_, domain)| Requirement::one(domain))
     }
 
-    /// Returns the lowest count over the domains that the pod may use. A new host can always be had, so the
-    /// emptiest host has none.
+    /// Returns the lowest count among the domains that the pod may use. A new host is always possible, so the lowest
+    /// count of hosts is 0.
     fn least(&self, places: Places<'_>) -> u32 {
         if self.is_of_hosts() {
             return 0;
@@ -194,14 +193,14 @@ impl Group {
         if !here.is_empty() {
             return Requirement::new(crate::model::Operator::In, here);
         }
-        // The first of its kind may go anywhere.
+        // The first pod of a group that counts itself may join any domain.
         let is_first = is_self && filled.clone().next().is_none();
         let any = || self.within(places).find(|(domain, _)| places.pod_accepts(domain));
         is_first.then(any).flatten().map_or_else(Requirement::none, |(domain, _)| Requirement::one(domain))
     }
 
-    /// Writes what is counted where, for people. Hosts are not named: one that is still to be made has only a name that is
-    /// made up.
+    /// Returns the counts by domain as text. Hosts are not listed, because a node that is yet to be created only has a
+    /// generated name.
     pub(super) fn said(&self) -> String {
         const SHOWN_MAX: usize = 5;
         let what = match self.identity.demand {

@@ -1,8 +1,7 @@
-//! Topology: spread constraints, pod affinity and anti-affinity, and the anti-affinity of others.
+//! Topology: spread constraints, pod affinity and anti-affinity, and the anti-affinity of other pods.
 //!
-//! Groups are made when a pod first asks for them, and count what runs then; pods of the queue are counted when
-//! they are placed. Groups of the required anti-affinity of pods keep others away (inverse ones). Nothing here
-//! places a pod.
+//! A group is created when a pod first needs it, and counts the pods that run then; pods of the queue are counted when
+//! they are placed. Groups of required anti-affinity keep other pods away (inverse groups). Never places a pod.
 
 pub(super) mod group;
 mod universe;
@@ -21,25 +20,25 @@ use super::wish::Wish;
 use group::{Demand, Filter, Group, Identity, Places};
 pub(super) use universe::Universe;
 
-/// A node as it counts: what its labels are and which taints it has.
+/// A node as topology counts it: its labels and taints.
 #[derive(Clone, Debug)]
 pub(super) struct Ground<'a> {
-    /// Its labels, its own name among them.
+    /// Its labels, its own name included.
     pub(super) labels: Requirements,
     /// Its taints.
     pub(super) taints: Vec<Taint>,
-    /// Whether its labels are domains: not those of a node on its way, or that is being deleted.
+    /// Whether its labels are domains: not if it is being launched or deleted.
     pub(super) is_domain: bool,
-    /// The pods that run there and count: their namespaces, and what the scheduler reads of them.
+    /// Running pods that count: their namespaces and specs.
     pub(super) pods: Vec<(&'a Namespace, &'a PodSpec)>,
 }
 
-/// Where a pod may be placed.
+/// A possible place of a pod.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Site<'r> {
-    /// What its labels are or may be.
+    /// Its labels, or the values that they may have.
     pub(super) labels: &'r Requirements,
-    /// The domain of its own name, where that is not among the labels.
+    /// Domain of its own name, if that is not among the labels.
     pub(super) host: Option<&'r Requirement>,
     /// Its taints.
     pub(super) taints: &'r [Taint],
@@ -54,23 +53,23 @@ impl Site<'_> {
     }
 }
 
-/// The groups of a pod's content at one step.
+/// Groups of a pod's content at one step.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Owned {
     /// Its own constraints.
     groups: Vec<usize>,
-    /// Its required anti-affinity, as others meet it.
+    /// Its required anti-affinity, from the view of other pods.
     inverse: Vec<usize>,
 }
 
-/// What counts of a pod.
+/// Properties of a pod that matter to topology.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Subject<'r> {
-    /// The number of its content.
+    /// Index of its content.
     pub(super) class: usize,
     /// Its namespace.
     pub(super) namespace: &'r Namespace,
-    /// What the scheduler reads of it.
+    /// Its spec, as the scheduler reads it.
     pub(super) spec: &'r PodSpec,
     /// Its own groups.
     pub(super) owned: &'r Owned,
@@ -109,7 +108,7 @@ impl Groups {
 }
 
 impl<'a> Topology<'a> {
-    /// Reads what there is; the required anti-affinity of what runs keeps others away from the start.
+    /// Reads the nodes; required anti-affinity of running pods keeps others away from the start.
     pub(super) fn of(drawn: Rc<Drawn<'a>>, nodes: Vec<Ground<'a>>, namespaces: &'a NamespaceLabels) -> Self {
         let mut topology =
             Self { drawn, nodes, namespaces, groups: Groups::default(), inverse: Groups::default() };
@@ -130,7 +129,7 @@ impl<'a> Topology<'a> {
         topology
     }
 
-    /// Makes the groups that a pod's content has at this step.
+    /// Creates the groups of a pod's content at this step.
     pub(super) fn own(&mut self, namespace: &Namespace, spec: &PodSpec, wish: &Wish) -> Owned {
         let mut owned = Owned::default();
         for constraint in &wish.spread {
@@ -177,8 +176,8 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Returns the number of a group; a new one counts what runs. Its domains are those that can be had under taints
-    /// which the first pod tolerates, where they matter, and those of nodes: affinity always minds taints.
+    /// Returns the number of a group; a new one counts running pods. Its domains are those of existing nodes and those
+    /// of possible new nodes whose taints the first pod tolerates, if taints matter; affinity always respects taints.
     fn group(
         &mut self,
         identity: Identity,
@@ -216,14 +215,14 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Returns whether where a pod is placed depends on other pods at all.
+    /// Returns whether the placement of a pod depends on other pods at all.
     pub(super) fn matters(&mut self, subject: Subject<'_>) -> bool {
         !subject.owned.groups.is_empty()
             || (0..self.inverse.all.len()).any(|number| self.inverse.selects(number, subject))
     }
 
-    /// Returns what the labels of a place must become for a pod to join; each is part of what it may be.
-    /// `strict` is what the pod requires of labels.
+    /// Returns the values that the labels of a place must be narrowed to for a pod to join. `strict` has the pod's
+    /// required labels.
     ///
     /// # Errors
     /// The number of the group that leaves the pod no domain, for [`Topology::said`].
@@ -260,8 +259,8 @@ impl<'a> Topology<'a> {
         Ok(narrowed)
     }
 
-    /// Counts a pod that was placed. Its domain is settled where one value is left of the label; anti-affinity
-    /// blocks every domain that is still possible.
+    /// Counts a placed pod. Its domain is known if the label has one value left; anti-affinity blocks every domain that
+    /// is still possible.
     pub(super) fn record(&mut self, subject: Subject<'_>, site: Site<'_>) {
         for number in 0..self.groups.all.len() {
             let filter = &self.groups.all[number].identity.filter;
@@ -288,7 +287,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Makes the host of a new claim a domain.
+    /// Adds the host of a new claim as a domain.
     pub(super) fn register_host(&mut self, host: &Arc<str>) {
         for groups in [&mut self.groups, &mut self.inverse] {
             let of_hosts =
@@ -297,7 +296,7 @@ impl<'a> Topology<'a> {
         }
     }
 
-    /// Says which constraint leaves a pod no domain.
+    /// Returns the constraint that leaves a pod no domain, as text.
     pub(super) fn said(&self, constraint: Constraint) -> String {
         let Constraint { number, is_inverse } = constraint;
         if is_inverse {

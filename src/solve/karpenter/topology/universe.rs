@@ -1,6 +1,6 @@
-//! The domains that there are at all: what pools and their sizes can have of each label.
+//! All possible domains: the label values that pools and their sizes can have.
 //!
-//! A domain remembers under which taints it can be had. Labels of nodes that exist are added by whoever counts.
+//! A domain records the taints under which it is available. Never includes labels of existing nodes: callers add them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,27 +12,27 @@ use crate::solve::karpenter::meeting::Meetings;
 use crate::solve::karpenter::nodes::tolerates;
 use crate::solve::karpenter::template::{Shelves, Template};
 
-/// The values of a label, each with the numbers of the sources that can make it.
+/// Values of a label, each with the numbers of the sources that provide it.
 type Domains = BTreeMap<Arc<str>, BTreeSet<usize>>;
 
-/// The values of labels that pools can make. A label is looked at when it is asked for: rules name few of thirty.
+/// Label values that pools can provide. A label is evaluated on demand, because rules use few of thirty.
 pub(in crate::solve::karpenter) struct Universe<'a> {
     sources: Vec<Source<'a>>,
     known: RefCell<BTreeMap<LabelKey, Rc<Domains>>>,
 }
 
-/// What labels of one pool's nodes can be.
+/// Possible labels of one pool's nodes.
 struct Source<'a> {
-    /// What the pool says.
+    /// Requirements and labels of the pool.
     own: Requirements,
-    /// What its nodes must be.
+    /// Requirements of its nodes.
     base: Requirements,
     kinds: Vec<&'a InstanceType>,
     taints: &'a [Taint],
 }
 
 impl<'a> Universe<'a> {
-    /// Reads what pools can make.
+    /// Reads the possible labels of the pools.
     pub(in crate::solve::karpenter) fn of(
         templates: &[Template<'a>],
         shelves: &Shelves<'a>,
@@ -66,8 +66,7 @@ impl<'a> Universe<'a> {
         domains
     }
 
-    /// Returns the domains of a label; where tolerations are given, those that can be had under taints which they
-    /// stand.
+    /// Returns the domains of a label; if tolerations are given, those that are available under tolerated taints.
     pub(super) fn domains(&self, key: &LabelKey, tolerations: Option<&[Toleration]>) -> BTreeSet<Arc<str>> {
         let is_open =
             |source: &Source<'_>| tolerations.is_none_or(|tolerations| tolerates(tolerations, source.taints));
@@ -80,7 +79,7 @@ impl<'a> Universe<'a> {
 }
 
 impl Source<'_> {
-    /// Returns what a label can be.
+    /// Returns the possible values of a label.
     fn values(&self, key: &str) -> BTreeSet<Arc<str>> {
         let of_kinds: BTreeSet<&Requirement> =
             self.kinds.iter().filter_map(|kind| kind.requirements.get(key)).collect();

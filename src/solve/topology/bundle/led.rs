@@ -1,7 +1,8 @@
-//! Pods behind those that they have to stand beside: each leader takes as many along as fit on one node with it.
+//! Bundles followers with leaders: each leader takes along as many of the pods that must be beside it as fit on one
+//! node with it.
 //!
-//! Leaders and those who follow come in the order of their shapes. Nothing is placed here: who has no leader is barred,
-//! or left to go beside those that run.
+//! Leaders and followers are taken in the order of their shapes. Never places pods: a follower without a leader is
+//! barred, or left to be placed beside running pods.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -14,14 +15,14 @@ use crate::solve::topology::group::{Group, GroupKind};
 use super::one::{Counts, fits};
 use super::{Party, Riders, Seated, World, add, bar, most, taken};
 
-/// Those of one shape that wait for a leader.
+/// Followers of one shape that wait for a leader.
 struct Line {
     shape: usize,
     pods: VecDeque<PodKey>,
 }
 
-/// Puts pods beside others that wait: one of those and as many as fit in each bundle. Where pods have a place beside those
-/// that run, they are left to go there, and the others go elsewhere.
+/// Bundles followers with pending leaders: one leader and as many followers as fit per bundle. Followers that fit
+/// beside running pods are left for that, and the leaders are sent to other nodes.
 pub(super) fn behind_leaders(demand: &mut Demand, riders: &mut Riders, party: &Party, world: World<'_>) {
     let mut leaders: VecDeque<(usize, PodKey)> = taken(demand, &party.leaders).into();
     let mut lines: Vec<Line> = party
@@ -37,7 +38,7 @@ pub(super) fn behind_leaders(demand: &mut Demand, riders: &mut Riders, party: &P
         leaders = sent(demand, leaders, elsewhere).into();
     }
     let shapes: BTreeSet<usize> = leaders.iter().map(|(shape, _)| *shape).collect();
-    // How many each of one shape led the last time, and of how many.
+    // By leader shape: how many followers of each line the last leader took, and how many there were.
     let mut known: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
     while lines.iter().any(|line| !line.pods.is_empty()) {
         let Some(leader) = leaders.pop_front() else { break };
@@ -59,7 +60,7 @@ pub(super) fn behind_leaders(demand: &mut Demand, riders: &mut Riders, party: &P
     }
     for Line { shape, pods } in lines.into_iter().filter(|line| !line.pods.is_empty()) {
         if party.seated.is_some() {
-            // The ordinary rules say why they fit nowhere beside those that run.
+            // The ordinary rules explain why they do not fit beside running pods.
             demand.shapes[shape].pods.extend(pods);
             continue;
         }
@@ -69,7 +70,7 @@ pub(super) fn behind_leaders(demand: &mut Demand, riders: &mut Riders, party: &P
     }
 }
 
-/// Returns how many of each line fit on one node with a leader of a shape, the first lines first.
+/// Returns how many followers of each line fit on one node with a leader of a shape, the first lines first.
 fn led(demand: &Demand, leader: usize, lines: &[Line], world: World<'_>) -> Vec<usize> {
     let holds =
         |counts: &Counts| may_begin(demand, counts, world.topology) && fits(demand, counts, world).is_some();
@@ -89,7 +90,7 @@ fn led(demand: &Demand, leader: usize, lines: &[Line], world: World<'_>) -> Vec<
     lines.iter().map(of_line).collect()
 }
 
-/// Returns whether so many pods may be the first in their domains: more than spreads let those have come only later.
+/// Returns whether these pods may be the first in their domains: spreads allow more only later.
 fn may_begin(demand: &Demand, counts: &Counts, topology: &Topology) -> bool {
     let mut there: BTreeMap<usize, Tally> = BTreeMap::new();
     for (shape, count) in counts {
@@ -103,8 +104,8 @@ fn may_begin(demand: &Demand, counts: &Counts, topology: &Topology) -> bool {
     })
 }
 
-/// Returns whether as many would be led again as before, each of so many: whoever led fewer than there were led as many
-/// as fit.
+/// Returns whether the next leader would take the same numbers, given how many followers there were before: a leader
+/// that took fewer than there were took as many as fit.
 fn is_same(before: &[(usize, usize)], lines: &[Line]) -> bool {
     before.iter().zip(lines).all(|((count, there), line)| {
         let now = line.pods.len();
@@ -112,7 +113,7 @@ fn is_same(before: &[(usize, usize)], lines: &[Line]) -> bool {
     })
 }
 
-/// Returns why nobody leads any more of a shape; nothing where nobody leads.
+/// Returns why no leader takes more pods of a shape; `None` if there are no leaders.
 fn because(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: World<'_>) -> Option<String> {
     let fits = |leader: &usize| fits(demand, &Counts::from([(*leader, 1), (shape, 1)]), world).is_some();
     match leaders.iter().any(fits) {
@@ -122,7 +123,8 @@ fn because(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: Worl
     }
 }
 
-/// Says what keeps more pods of a shape from the nodes of those who lead: a spread of theirs where it alone does, else room.
+/// Describes what keeps more pods of a shape from the leaders' nodes: one of their spreads if it alone does, else
+/// capacity.
 fn crowded(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: World<'_>) -> String {
     let roles = demand.shapes[shape].roles.iter().filter(|role| role.is_bound && role.counted > 0);
     let spread = roles.filter_map(|role| {
@@ -145,7 +147,7 @@ fn crowded(demand: &Demand, leaders: &BTreeSet<usize>, shape: usize, world: Worl
     }
 }
 
-/// Makes pods ask for other nodes than those: each is of a new shape then.
+/// Restricts pods to other nodes (`elsewhere`), as new shapes.
 fn sent(
     demand: &mut Demand,
     pods: impl IntoIterator<Item = (usize, PodKey)>,

@@ -1,9 +1,10 @@
-//! Pods that have to share a node, as one: a bundle asks for what all of them ask for together.
+//! Bundles: pods that must share a node, treated as one pod with their combined requirements.
 //!
-//! Made where pod affinity by host binds pods that wait and none of those they mean runs; and, where it is asked for, where
-//! nodes of those that run have no room for all. Which of both is better is chosen elsewhere. A bundle is placed like a pod,
-//! under the name of its first pod; the others come along. Bundles are as large as a node can hold: of pods that all mean
-//! each other (here), or of one that leads and those that follow it (`led`). What they ask for as one is in `one`.
+//! Created if host affinity constrains pending pods and none of their required pods is running; and, on request, if the
+//! nodes of running ones lack capacity for all. The better of both is chosen elsewhere. A bundle is placed like a pod,
+//! under the name of its first pod, and the others follow. Bundles are as large as a node can hold: pods that all
+//! require each other (here), or one leader with its followers (`led`). Their combined requirements are computed in
+//! `one`.
 
 mod led;
 mod one;
@@ -22,25 +23,25 @@ use crate::solve::supply::Supply;
 use super::Topology;
 use one::{Counts, fits};
 
-/// The pods that come along, by the pod that stands for them.
+/// The followers in each bundle, by the pod that represents it.
 pub type Riders = BTreeMap<PodKey, Vec<PodKey>>;
 
-/// What bundles are looked at with.
+/// Inputs for creating bundles.
 #[derive(Clone, Copy)]
 pub struct World<'w> {
     /// The groups.
     pub topology: &'w Topology,
     /// What can be bought.
     pub(in crate::solve) supply: &'w Supply<'w>,
-    /// What is known of it.
+    /// Cached results about it.
     pub(in crate::solve) memo: &'w Memo,
-    /// What there is.
+    /// The existing nodes.
     pub nodes: &'w [Standing<'w>],
-    /// Whether pods are put together that could stand beside others that run, where those have no room for all.
+    /// Whether to bundle pods that could be beside running ones, if those nodes lack capacity for all.
     pub leads: bool,
 }
 
-/// Puts pods together that have to share a node.
+/// Bundles pods that must share a node.
 #[must_use]
 pub fn bundled<'d>(demand: &'d Demand, world: World<'_>) -> (Cow<'d, Demand>, Riders) {
     let mut riders = Riders::new();
@@ -50,7 +51,7 @@ pub fn bundled<'d>(demand: &'d Demand, world: World<'_>) -> (Cow<'d, Demand>, Ri
     }
     let mut demand = demand.clone();
     for party in parties {
-        // Those that mean themselves begin nowhere by themselves where others that they mean come too.
+        // Self-matching pods do not start on their own if other pods that they require are pending too.
         if party.is_closed && party.leaders.is_empty() {
             together(&mut demand, &mut riders, &party.bound, world);
         } else {
@@ -65,27 +66,28 @@ pub fn bundled<'d>(demand: &'d Demand, world: World<'_>) -> (Cow<'d, Demand>, Ri
     (Cow::Owned(demand), riders)
 }
 
-/// Shapes that groups tie together.
+/// A co-location group: shapes that host affinity ties together.
 struct Party {
-    /// Those that are bound, by place.
+    /// The constrained shapes, by index.
     bound: Vec<usize>,
-    /// Those that are only counted.
+    /// The shapes that are only counted.
     leaders: Vec<usize>,
-    /// Whether some are bound and counted: without leaders all have to share one node.
+    /// Whether some are both constrained and counted: without leaders all must share one node.
     is_closed: bool,
-    /// Who has a place beside those that run, where some do.
+    /// The pods that fit beside running ones, if required pods are running.
     seated: Option<Seated>,
 }
 
-/// Pods that come to nodes where others run that they have to stand beside.
+/// Pods that fit on nodes with running pods that they must be beside.
 struct Seated {
-    /// How many of each shape.
+    /// Number of pods by shape.
     pods: BTreeMap<usize, usize>,
-    /// That a node is none of those.
+    /// The requirement that excludes those nodes.
     elsewhere: Requirements,
 }
 
-/// Returns the parties of which nobody runs that could be joined by all, and nobody comes with a node.
+/// Returns the co-location groups whose pods do not all fit beside running ones, and whose required pods do not come
+/// with every node.
 fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
     let mut members: BTreeMap<usize, (BTreeSet<usize>, BTreeSet<usize>)> = BTreeMap::new();
     for (place, shape) in demand.shapes.iter().enumerate() {
@@ -115,7 +117,7 @@ fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
         let is_closed = bound.iter().any(|place| counted.contains(place));
         let leaders: Vec<usize> = counted.difference(&bound).copied().collect();
         let hosts = hosts(group);
-        // Those that mean themselves go where one of them runs, and nowhere else.
+        // Self-matching pods go where one of them runs, and nowhere else.
         let is_led = world.leads && !is_closed && !leaders.is_empty();
         if !hosts.is_empty() && (!is_led || is_seated(demand, &bound, world)) {
             continue;
@@ -127,13 +129,14 @@ fn parties(demand: &Demand, world: World<'_>) -> Vec<Party> {
     parties
 }
 
-/// Returns whether all pods of these shapes have a place on nodes that are there when what waits goes to those as it comes.
+/// Returns whether all pods of these shapes fit on existing nodes if pending pods are placed there in order.
 fn is_seated(demand: &Demand, bound: &BTreeSet<usize>, world: World<'_>) -> bool {
     let left = existing::fill(demand, &mut world.nodes.to_vec());
     bound.iter().all(|place| left[*place] == 0)
 }
 
-/// Returns who of the bound has a place beside those that run when nobody comes who may lead others elsewhere.
+/// Returns the constrained pods that fit beside running ones if no leaders are placed, which might lead others
+/// elsewhere.
 fn seated(
     demand: &Demand,
     (bound, leaders): (&BTreeSet<usize>, &[usize]),
@@ -151,7 +154,7 @@ fn seated(
     Seated { pods: pods.collect(), elsewhere }
 }
 
-/// Puts all pods of a party on one node: as many as one holds.
+/// Bundles the pods of a co-location group for one node: as many as a node holds.
 fn together(demand: &mut Demand, riders: &mut Riders, bound: &[usize], world: World<'_>) {
     let pods = taken(demand, bound);
     let most = most(pods.len(), |count| fits(demand, &counted(&pods[..count]), world).is_some());
@@ -162,7 +165,7 @@ fn together(demand: &mut Demand, riders: &mut Riders, bound: &[usize], world: Wo
     bar(demand, left, because);
 }
 
-/// Returns the largest number up to `most` for which this holds; what holds for a number holds for smaller ones.
+/// Returns the largest number up to `most` for which this holds; it must hold for all smaller numbers then.
 fn most(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     if holds(most) {
         return most;
@@ -175,7 +178,7 @@ fn most(most: usize, holds: impl Fn(usize) -> bool) -> usize {
     least
 }
 
-/// Takes all pods of these shapes out of the demand.
+/// Removes all pods of these shapes from the demand and returns them.
 fn taken(demand: &mut Demand, shapes: &[usize]) -> Vec<(usize, PodKey)> {
     let mut pods = Vec::new();
     for shape in shapes {
@@ -195,7 +198,7 @@ fn counted(pods: &[(usize, PodKey)]) -> Counts {
 fn add(demand: &mut Demand, riders: &mut Riders, pods: &[(usize, PodKey)], world: World<'_>) {
     let Some(((_, first), others)) = pods.split_first() else { return };
     let Some(mut bundle) = fits(demand, &counted(pods), world) else {
-        // One pod alone: the ordinary rules say why it fits nowhere.
+        // A single pod: the ordinary rules explain why it fits nowhere.
         demand.shapes[pods[0].0].pods.extend(pods.iter().map(|(_, pod)| pod.clone()));
         return;
     };
@@ -204,7 +207,7 @@ fn add(demand: &mut Demand, riders: &mut Riders, pods: &[(usize, PodKey)], world
     demand.shapes.push(bundle);
 }
 
-/// Bars pods, for this or for want of anybody to stand beside.
+/// Bars pods, for `because` or because no pod that they require is left.
 fn bar(demand: &mut Demand, left: &[(usize, PodKey)], because: Option<String>) {
     if left.is_empty() {
         return;
@@ -223,7 +226,7 @@ fn bar(demand: &mut Demand, left: &[(usize, PodKey)], because: Option<String>) {
     }
 }
 
-/// Names the pods that come along after each that stands for them.
+/// Adds the followers of the pods that represent bundles.
 pub fn with_riders(pods: &mut Vec<PodKey>, riders: &Riders) {
     let more: Vec<PodKey> = pods.iter().filter_map(|pod| riders.get(pod)).flatten().cloned().collect();
     if !more.is_empty() {

@@ -1,6 +1,6 @@
-//! What pods come to that share a node: one that asks for what all of them ask for together.
+//! Combines pods that share a node into one shape with their combined requirements.
 //!
-//! Whether a node holds that is asked here; who shares one is decided elsewhere.
+//! Checks whether a node holds it; which pods share a node is decided elsewhere.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,10 +15,10 @@ use crate::solve::topology::{Role, Topology};
 
 use super::World;
 
-/// How many pods of each shape, by place.
+/// Number of pods by shape index.
 pub(super) type Counts = BTreeMap<usize, usize>;
 
-/// Returns what so many pods of each shape come to as one, where they may share a node and some node holds them.
+/// Returns the combined shape of these pods, if they may share a node and some node holds them.
 pub(super) fn fits(demand: &Demand, counts: &Counts, world: World<'_>) -> Option<Shape> {
     let World { topology, supply, memo, nodes, .. } = world;
     let shape = as_one(demand, counts, topology)?;
@@ -37,10 +37,10 @@ fn is_held_by_new(supply: &Supply<'_>, ask: &Ask) -> bool {
     })
 }
 
-/// Returns what pods come to as one, without a name.
+/// Returns the combined shape of pods, without a name.
 fn as_one(demand: &Demand, counts: &Counts, topology: &Topology) -> Option<Shape> {
     let mut bundle: Option<Shape> = None;
-    // On one node they are in one domain of every label.
+    // Pods on one node are in the same domain of every label.
     let (mut company, mut domains) = (Company::default(), BTreeMap::<usize, Tally>::new());
     for (place, count) in counts.iter().map(|(place, count)| (*place, *count)) {
         let shape = &demand.shapes[place];
@@ -65,13 +65,13 @@ fn as_one(demand: &Demand, counts: &Counts, topology: &Topology) -> Option<Shape
     }
     let mut bundle = bundle.filter(|_| has_order(demand, counts, topology))?;
     for role in &mut bundle.ask.company {
-        // Those that it has to stand beside come along.
+        // The pods that it must be beside are in the bundle.
         role.is_bound &= role.rule != HostRule::Beside;
     }
     Some(bundle)
 }
 
-/// Returns what so many pods of a shape come to as one, without a name. They may all stand by the same alternative.
+/// Returns the combined shape of several pods of a shape, without a name. All of them may use the same alternative.
 fn times(shape: &Shape, count: usize) -> Shape {
     let mut several = Shape { pods: Vec::new(), ..shape.clone() };
     let factor = i64::try_from(count).unwrap_or(i64::MAX);
@@ -84,7 +84,7 @@ fn times(shape: &Shape, count: usize) -> Shape {
     several
 }
 
-/// Returns a bundle with more pods; `None` where no node could be what all ask for.
+/// Returns a bundle with more pods; `None` if no node could satisfy all requirements.
 fn joined(mut bundle: Shape, shape: &Shape) -> Option<Shape> {
     let (ask, more) = (&mut bundle.ask, &shape.ask);
     if ports::why(&more.host_ports, &ask.host_ports).is_err() {
@@ -105,8 +105,8 @@ fn joined(mut bundle: Shape, shape: &Shape) -> Option<Shape> {
     (!bundle.ask.alternatives.is_empty()).then_some(bundle)
 }
 
-/// Returns whether the pods can be bound one after the other: each that has to stand beside others comes after one of
-/// them, or is the first of those that mean themselves.
+/// Returns whether the pods can be bound one after the other: each that requires others follows one of them, or is the
+/// first of self-matching pods.
 fn has_order(demand: &Demand, counts: &Counts, topology: &Topology) -> bool {
     let near = |shape: usize| {
         let of_hosts = demand.shapes[shape].ask.company.iter();
