@@ -307,7 +307,8 @@ fn deployment() -> Value {
 
 /// Nodes that stand on VMs, their NodeClaims, and pods on the first of them.
 fn running_cluster(busy: usize) -> Vec<Value> {
-    let system = json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": CLUSTER}});
+    let system =
+        json!({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "kube-system", "uid": CLUSTER}});
     let mut documents = vec![settings(), system, node_pool(), node_class()];
     for number in 0..NODES {
         let (node, claim) = node_and_claim(number);

@@ -102,7 +102,7 @@ async fn leads(controller: &Controller) {
         once.works(NOT_OURS);
         let Doing { mode, beside, winds_down } = &doing;
         let beside = beside.as_ref().map(|beside| &*beside.holder);
-        tracing::info!(?mode, beside, winds_down, "holding the Lease");
+        tracing::info!(?mode, beside, winds_down, "acquired the Lease");
         controller.metrics.leading(true);
         let session = Session::new(controller, doing, held.gate().clone());
         let why = tokio::select! {
@@ -167,7 +167,7 @@ pub(super) struct Standby {
 impl Standby {
     pub(super) fn behind(&mut self, holder: &str) {
         if self.leader != holder {
-            tracing::info!(leader = holder, "standing by");
+            tracing::info!(leader = holder, "standby");
             holder.clone_into(&mut self.leader);
         }
     }

@@ -273,5 +273,6 @@ pub fn is_of_claim(name: &str, tags: &BTreeMap<Arc<str>, Arc<str>>, claim: &Clai
         let number = rest.strip_prefix('-').unwrap_or_default();
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     };
-    tags.keys().any(|key| key.eq_ignore_ascii_case(OWN_TAG)) && rest.is_some_and(|rest| rest.is_empty() || is_attempt(rest))
+    tags.keys().any(|key| key.eq_ignore_ascii_case(OWN_TAG))
+        && rest.is_some_and(|rest| rest.is_empty() || is_attempt(rest))
 }

@@ -189,12 +189,12 @@ pub async fn attempt(
             Step::Wait(other) => return Ok(Attempt::Waits(other)),
             Step::Lost(lost) => return Ok(Attempt::Lost(lost)),
             Step::Read => {
-                let found = within(writer, limit, writer.cluster().get_optional(&path)).await?;
+                let found = within((writer, name), limit, writer.cluster().get_optional(&path)).await?;
                 candidate.read(found, now().monotonic);
                 continue;
             }
-            Step::Create(lease) => within(writer, limit, writer.create(&list, &lease)).await,
-            Step::Replace(lease) => within(writer, limit, writer.replace(&path, &lease)).await,
+            Step::Create(lease) => within((writer, name), limit, writer.create(&list, &lease)).await,
+            Step::Replace(lease) => within((writer, name), limit, writer.replace(&path, &lease)).await,
         };
         match written {
             Ok(stored) => {
@@ -287,7 +287,7 @@ impl Holder {
         let Some(free) = self.candidate.released(self.writer.cluster().clock().now()) else { return Ok(()) };
         let path = format!("{}/{}", super::list(&self.namespace), self.candidate.lease());
         let limit = Duration::from_secs(RELEASE_SECONDS_MAX);
-        match within(&self.writer, limit, self.writer.replace(&path, &free)).await {
+        match within((&self.writer, self.candidate.lease()), limit, self.writer.replace(&path, &free)).await {
             // It was changed meanwhile: another process holds it, or it expires by itself.
             Err(failure) if failure.kind == ClusterFailureKind::Conflict => Ok(()),
             other => other.map(drop),
@@ -297,11 +297,11 @@ impl Holder {
 
 /// Sends one request for the Lease: a connection that is silent for that long is not used again by any request.
 async fn within<T>(
-    writer: &Writer,
+    (writer, lease): (&Writer, &str),
     limit: Duration,
     request: impl Future<Output = Result<T, ClusterFailure>>,
 ) -> Result<T, ClusterFailure> {
-    writer.cluster().within(limit, &format!("Lease {NAME}"), request).await?
+    writer.cluster().within(limit, &format!("Lease {lease}"), request).await?
 }
 
 /// Returns whether a retry may succeed.

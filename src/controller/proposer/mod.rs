@@ -41,7 +41,7 @@ pub(super) async fn run(controller: &Controller) {
             pause(controller).await;
             continue;
         };
-        tracing::info!(lease = lease::PROPOSER, "holding the Lease");
+        tracing::info!(lease = lease::PROPOSER, "acquired the Lease");
         controller.metrics.leading(true);
         tokio::select! {
             () = Shift::new(controller, held.gate()).run() => {}

@@ -211,7 +211,7 @@ impl Session<'_> {
             changes,
             removes,
             held = plan.left_out().len(),
-            "carrying out"
+            "applying the plan"
         );
         let actor = Actor::new(Arc::clone(&plan), means);
         let metrics = Arc::clone(&self.controller.metrics);

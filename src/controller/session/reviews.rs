@@ -85,10 +85,7 @@ impl Reviews {
     /// Returns the obstacles, one line each.
     pub(super) fn troubles(&self) -> impl Iterator<Item = String> {
         let unread = self.unread.as_ref().map(|because| {
-            let place = match self.is_named {
-                Some(false) => "NodePlans and NodePlanApprovals",
-                Some(true) | None => "the repository",
-            };
+            let place = self.place();
             format!("paused: no reviewed plan starts until {place} can be read: {because}")
         });
         // Earlier findings are stale while the repository cannot be read.
@@ -109,13 +106,22 @@ impl Reviews {
         self.desk.get_mut().unwrap_or_else(PoisonError::into_inner).take()
     }
 
+    /// Returns where plans are reviewed, in words.
+    const fn place(&self) -> &'static str {
+        match self.is_named {
+            Some(false) => "NodePlans and NodePlanApprovals",
+            Some(true) | None => "the repository",
+        }
+    }
+
     /// Records why the repository cannot be read, and logs it if it is new.
     fn note_unread(&mut self, unread: Option<String>) {
+        let place = self.place();
         match (&self.unread, &unread) {
             (before, Some(because)) if before.as_ref() != Some(because) => {
-                tracing::warn!("paused: no reviewed plan starts until the repository can be read: {because}");
+                tracing::warn!("paused: no reviewed plan starts until {place} can be read: {because}");
             }
-            (Some(_), None) => tracing::info!("the repository can be read again"),
+            (Some(_), None) => tracing::info!("{place} can be read again"),
             (Some(_) | None, _) => {}
         }
         self.unread = unread;
