@@ -63,6 +63,16 @@ pub enum Failure {
         /// Time waited, in seconds.
         waited_seconds: u64,
     },
+    /// An operation succeeded, but its resource does not exist: it was deleted meanwhile.
+    #[error(
+        "{call}: succeeded, but the resource has been missing for {waited_seconds} s: it was deleted meanwhile"
+    )]
+    ResourceMissing {
+        /// The call that started the operation.
+        call: Call,
+        /// Time since the operation succeeded, in seconds.
+        waited_seconds: u64,
+    },
     /// There was no complete answer.
     #[error("{call}: {fault}")]
     Transport {
@@ -204,6 +214,7 @@ impl Failure {
             Self::Refused { call, .. }
             | Self::OperationFailed { call, .. }
             | Self::OperationUnfinished { call, .. }
+            | Self::ResourceMissing { call, .. }
             | Self::Transport { call, .. }
             | Self::NoToken { call, .. }
             | Self::NotArm { call, .. }
@@ -223,6 +234,7 @@ impl Failure {
             Self::Refused { fault, .. } | Self::OperationFailed { fault, .. } => Some(fault),
             Self::Incomplete { cause, .. } => cause.fault(),
             Self::OperationUnfinished { .. }
+            | Self::ResourceMissing { .. }
             | Self::Transport { .. }
             | Self::NoToken { .. }
             | Self::NotArm { .. }
@@ -244,7 +256,9 @@ impl Failure {
     #[must_use]
     pub fn may_have_acted(&self) -> bool {
         match self {
-            Self::OperationUnfinished { .. } | Self::OperationFailed { .. } => true,
+            Self::OperationUnfinished { .. }
+            | Self::ResourceMissing { .. }
+            | Self::OperationFailed { .. } => true,
             Self::Transport { call, fault, .. } => {
                 call.is_write
                     && matches!(**fault, TransportFault::Lost { .. } | TransportFault::TooLarge { .. })
@@ -268,7 +282,7 @@ impl Failure {
                 return fault.hint().map(str::to_owned);
             }
             Self::Incomplete { cause, .. } => return cause.hint(),
-            Self::OperationUnfinished { .. } | Self::NotPermitted { .. } => {
+            Self::OperationUnfinished { .. } | Self::ResourceMissing { .. } | Self::NotPermitted { .. } => {
                 "run the same command again; it continues where this one stopped"
             }
             Self::Transport { fault, .. } => return of_transport(fault),

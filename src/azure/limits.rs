@@ -27,6 +27,9 @@ pub const BACKOFF_MAX: Duration = Duration::from_secs(30);
 pub const POLL_DEFAULT: Duration = Duration::from_secs(5);
 /// Maximum interval between two polls that Azure may set; longer ones are capped.
 pub const POLL_MAX: Duration = Duration::from_secs(60);
+/// How long a resource may be missing after the operation that created it succeeded: Azure's reads lag behind its writes
+/// by seconds.
+pub const APPEARS_WAIT: Duration = Duration::from_secs(60);
 /// Maximum number of retries of a token request, within [`TOKEN_RETRY_TIME_MAX`].
 pub const TOKEN_RETRIES_MAX: u32 = 4;
 /// How long a token request is retried.

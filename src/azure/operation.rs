@@ -140,11 +140,13 @@ impl Azure {
     /// cloud's clock.
     ///
     /// # Errors
-    /// [`Failure::OperationFailed`], [`Failure::OperationUnfinished`], or the failure that prevented polling.
+    /// [`Failure::OperationFailed`], [`Failure::OperationUnfinished`], [`Failure::ResourceMissing`], or the failure that
+    /// prevented polling.
     pub async fn finish(&self, operation: &Operation, patience: Duration) -> Result<Option<Value>, Failure> {
         let started = self.clock.now();
         let mut wait = operation.wait;
         let mut follow = operation.clone();
+        let mut succeeded = None;
         loop {
             let waited = self.clock.now().saturating_sub(started);
             if waited >= patience {
@@ -153,19 +155,28 @@ impl Azure {
                     waited_seconds: waited.as_secs(),
                 });
             }
-            if !matches!(follow.follow, Follow::Ended(_)) {
+            if succeeded.is_some() || !matches!(follow.follow, Follow::Ended(_)) {
                 self.clock.sleep(wait.min(patience - waited)).await;
             }
             match self.poll(&follow).await {
                 Ok(Progress::Running(next)) => wait = next,
-                Ok(Progress::Succeeded) => match self.after(operation).await? {
-                    After::Ended(resource) => return Ok(resource),
-                    // The operation has ended, but the resource does not show it yet.
-                    After::NotYet => {
-                        follow.follow = Follow::Resource;
-                        wait = limits::POLL_DEFAULT;
+                Ok(Progress::Succeeded) => {
+                    let after = self.after(operation).await?;
+                    let now = self.clock.now();
+                    let since = now.saturating_sub(*succeeded.get_or_insert(now));
+                    match after {
+                        After::Ended(resource) => return Ok(resource),
+                        After::Missing if since >= limits::APPEARS_WAIT => {
+                            let (call, waited_seconds) = (operation.call.clone(), since.as_secs());
+                            return Err(Failure::ResourceMissing { call, waited_seconds });
+                        }
+                        // The resource does not show it yet.
+                        After::Missing | After::NotYet => {
+                            follow.follow = Follow::Ended(State::Succeeded);
+                            wait = limits::POLL_DEFAULT;
+                        }
                     }
-                },
+                }
                 Ok(Progress::Failed(fault)) => {
                     let fault = Box::new(fault);
                     return Err(Failure::OperationFailed { call: operation.call.clone(), fault });
@@ -186,7 +197,7 @@ impl Azure {
         match resource {
             None if is_gone => Ok(After::Ended(None)),
             None | Some(_) if is_gone => Ok(After::NotYet),
-            None => Ok(After::NotYet),
+            None => Ok(After::Missing),
             Some(resource) => match State::of_resource(&resource) {
                 State::Succeeded => Ok(After::Ended(Some(resource))),
                 State::Running => Ok(After::NotYet),
@@ -204,6 +215,8 @@ impl Azure {
 /// State of the resource after its operation.
 enum After {
     Ended(Option<Value>),
+    /// It was created, but does not exist.
+    Missing,
     NotYet,
 }
 

@@ -103,6 +103,7 @@ impl Azure {
             | Failure::NotArm { .. }
             | Failure::OperationFailed { .. }
             | Failure::OperationUnfinished { .. }
+            | Failure::ResourceMissing { .. }
             | Failure::NoToken { .. }
             | Failure::Answer { .. }
             | Failure::ForeignLink { .. }

@@ -152,6 +152,7 @@ fn trouble(failure: &Failure) -> Option<String> {
         Failure::Refused { .. }
         | Failure::OperationFailed { .. }
         | Failure::OperationUnfinished { .. }
+        | Failure::ResourceMissing { .. }
         | Failure::NoToken { .. }
         | Failure::NotArm { .. }
         | Failure::Answer { .. }

@@ -155,6 +155,23 @@ async fn an_operation_that_does_not_end_is_given_up_in_time_and_may_still_act() 
 }
 
 #[tokio::test]
+async fn a_resource_that_somebody_deletes_while_it_is_created_is_waited_for_a_minute_and_no_longer() {
+    let server = Server::start(|seen, _| {
+        token_or(seen, || match (seen.method.as_str(), is_operation(seen)) {
+            ("PUT", _) => Reply::json(201, json!({})).with("azure-asyncoperation", link(seen)),
+            (_, true) => Reply::json(200, json!({"status": "Succeeded"})),
+            (_, false) => Reply::json(404, json!({"error": {"code": "ResourceNotFound", "message": "x"}})),
+        })
+    });
+    let azure = server.client();
+    let operation = azure.begin(&put_machine()).await.unwrap();
+    let failure = azure.finish(&operation, Duration::from_secs(1_800)).await.unwrap_err();
+    let said = failure.to_string();
+    assert!(said.contains("succeeded, but the resource has been missing for "), "{said}");
+    assert!(failure.may_have_acted() && failure.fault().is_none(), "the next list shows what is there");
+}
+
+#[tokio::test]
 async fn an_operation_elsewhere_is_not_followed() {
     let server = Server::start(|seen, _| {
         token_or(seen, || {
