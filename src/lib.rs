@@ -51,14 +51,14 @@
 //! # Invariants, and the test that enforces each
 //!
 //! 1. Pure modules have no effects: `architecture.rs`.
-//! 2. The same input gives the same bytes, whatever the order of documents: `properties.rs`.
-//! 3. Pure stages cannot fail; they explain. What does not fit is a value with a reason: `properties.rs`.
+//! 2. The same input gives the same bytes, whatever the order of documents: `tests/properties`.
+//! 3. Pure stages cannot fail; they explain. What does not fit is a value with a reason: `tests/properties`.
 //! 4. The checker is independent, and checks every plan that a command or a test makes: `architecture.rs` enforces
 //!    both, and names the four places that make plans; each passes them to the checker.
-//! 5. Plans are stable: planning the planned fleet again gives no changes: `properties.rs`.
-//! 6. Unknown is not empty: data that could not be read never causes a deletion: `judge.rs`.
+//! 5. Plans are stable: planning the planned fleet again gives no changes: `tests/properties`.
+//! 6. Unknown is not empty: data that could not be read never causes a deletion: `tests/judge`.
 //! 7. Every format has a version; schemas and CRDs are generated from the types: `generated.rs`.
-//! 8. Running pods are moved only for a reason that the plan names, and within every budget: `judge.rs`.
+//! 8. Running pods are moved only for a reason that the plan names, and within every budget: `tests/judge`.
 //!
 //! # Glossary
 //!

@@ -266,7 +266,13 @@ impl Carrying {
             tell(Event::Panicked { action: action.clone(), because: panicked.clone() });
             Performed::later(AFTER_PANIC, panicked)
         });
-        tell(self.memory.take_in(action, performed, self.actor.now()));
+        let has_ended = self.news.outcome(&action.change).is_some();
+        let event = self.memory.take_in(action, performed, self.actor.now());
+        // A request that is still followed when its change has ended, such as the creation of a NIC that was deleted since,
+        // changes nothing any more.
+        if !has_ended || !matches!(event, Event::TriesAgain { .. } | Event::Failed { .. }) {
+            tell(event);
+        }
     }
 
     /// Records the outcome of a change before a step that removes the evidence.
