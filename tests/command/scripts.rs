@@ -157,7 +157,7 @@ fn what_is_no_plan_or_no_input_is_said_to_be_so_with_a_way_out() {
         (&["plan", "missing"], "`missing` cannot be read: No such file or directory (os error 2)\nhint: "),
         (&["plan", "p.json"], "kind: is a Plan of nodeform, not a manifest"),
         (&["validate", "p.json"], "hint: look at it with `nodeform show FILE`"),
-        (&["init", "empty"], "`empty` is no folder\nhint: "),
+        (&["init", "empty"], "`empty` is not a folder\nhint: "),
         (&["catalog", "--catalog", "folder"], "`--catalog folder` cannot be read: "),
         (&["catalog", "--catalog", "-"], "`/dev/stdin` is standard input\n"),
         (&["catalog", "--price-max", "-1"], "`-1` is no price\nhint: "),
